@@ -1,0 +1,53 @@
+"""The error tree, sorted by who can repair what went wrong.
+
+PlanloomError
+ ├─ ConfigError          the user can: a setting, an option, a missing package
+ ├─ InputError           the user can: a file or goal that cannot be worked with
+ ├─ ToolError            the caller of a tool can (a model, a plan): becomes a failed ToolResult
+ │   ├─ UnknownToolError
+ │   ├─ ArgumentError    the arguments do not fit the tool's schema
+ │   └─ ToolTimeoutError
+ ├─ PlanError            the planner can: the plan does not pass its check
+ └─ UnsourcedNumberError nobody at run time: a report states a number that nothing gave
+
+Anything else that is raised is our own bug and keeps its traceback.
+Every message says what happened, with the value, then what to do.
+"""
+
+from __future__ import annotations
+
+
+class PlanloomError(Exception):
+    """Base of all errors that Planloom raises on purpose."""
+
+
+class ConfigError(PlanloomError):
+    """A setting, an option or an installation has to be changed by the user."""
+
+
+class InputError(PlanloomError):
+    """A file or a goal cannot be worked with; the message says what the user can do."""
+
+
+class ToolError(PlanloomError):
+    """A tool call failed in a way that its caller can act on."""
+
+
+class UnknownToolError(ToolError):
+    """No tool of that name is registered."""
+
+
+class ArgumentError(ToolError):
+    """The arguments of a call do not fit the tool's schema."""
+
+
+class ToolTimeoutError(ToolError):
+    """A tool ran into its time limit and was ended."""
+
+
+class PlanError(PlanloomError):
+    """A plan does not pass its static check; the message lists every problem with its mend."""
+
+
+class UnsourcedNumberError(PlanloomError):
+    """The finished text states a number that no fact, goal or source document gives."""

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from planloom.config import load_settings
+from planloom.errors import ConfigError
+
+
+def settings(tmp_path: Path, environment=None, options=None):
+    return load_settings(environment=environment or {}, folder=tmp_path, options=options)
+
+
+def test_option_beats_environment_beats_file_beats_default(tmp_path: Path):
+    (tmp_path / "planloom.toml").write_text('max_iterations = 3\nmodel = "file"\nhome = "f"\n')
+    found = settings(
+        tmp_path, {"PLANLOOM_MAX_ITERATIONS": "4", "PLANLOOM_MODEL": "env"}, {"model": "option"}
+    ).values
+    assert (found["model"].value, found["model"].origin) == ("option", "option")
+    assert (found["max_iterations"].value, found["max_iterations"].origin) == (4, "environment")
+    assert (found["home"].value, found["home"].origin) == ("f", "planloom.toml")
+    assert (found["max_output_chars"].value, found["max_output_chars"].origin) == (
+        10_000,
+        "default",
+    )
+
+
+def test_own_variable_beats_that_of_other_tools(tmp_path: Path):
+    environment = {"OPENAI_BASE_URL": "http://other", "PLANLOOM_BASE_URL": "http://own"}
+    assert settings(tmp_path, environment)["base_url"] == "http://own"
+    assert settings(tmp_path, {"OPENAI_BASE_URL": "http://other"})["base_url"] == "http://other"
+
+
+def test_secret_is_never_shown(tmp_path: Path):
+    setting = settings(tmp_path, {"OPENAI_API_KEY": "sk-123"}).values["api_key"]
+    assert setting.value == "sk-123"
+    assert "sk-123" not in setting.shown
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("max_iterations = 'many'", "'many'; it must be a whole number"),
+        ("max_iterations = 0", "at least 1"),
+        ("max_iteration = 3", "'max_iteration', which is no setting"),
+        ("max_iterations = ", "cannot be read"),
+    ],
+)
+def test_bad_file_is_refused_with_its_value(tmp_path: Path, text: str, message: str):
+    (tmp_path / "planloom.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        settings(tmp_path)

@@ -17,8 +17,22 @@ Every message says what happened, with the value, then what to do.
 from __future__ import annotations
 
 
+from typing import Literal
+
+
 class PlanloomError(Exception):
-    """Base of all errors that Planloom raises on purpose."""
+    """Base of all errors that Planloom raises on purpose.
+
+    The message is English; `zh` is the same in Chinese, for errors that reach a user.
+    """
+
+    def __init__(self, message: str, *, zh: str = ""):
+        super().__init__(message)
+        self._zh = zh
+
+    def text(self, lang: Literal["en", "zh"]) -> str:
+        """Return the message in a language; English where no other was given."""
+        return self._zh if lang == "zh" and self._zh else str(self)
 
 
 class ConfigError(PlanloomError):

@@ -16,7 +16,6 @@ Every message says what happened, with the value, then what to do.
 
 from __future__ import annotations
 
-
 from typing import Literal
 
 

@@ -1,0 +1,144 @@
+"""The command line: declares commands and options; the work is in the modules beside it.
+
+Those modules are imported when their command runs, so that `planloom --help` stays fast.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from typer.exceptions import TyperException
+from typer.main import get_command
+
+from planloom.apps.chinese import in_chinese
+from planloom.apps.exit_codes import CANCELLED, FAILED, USAGE
+from planloom.apps.language import language_of
+from planloom.errors import ConfigError, PlanloomError
+from planloom.notes import Lang
+
+app = typer.Typer(
+    name="planloom",
+    help="Planloom weaves a goal into a finished deliverable.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class ReportLanguage(StrEnum):
+    """Values of `planloom report --lang`."""
+
+    auto = "auto"
+    en = "en"
+    zh = "zh"
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def main() -> None:
+    """Run the command that the arguments name, and exit with its code."""
+    lang = language_of(os.environ)
+    _use_utf8()
+    sys.exit(_run(lang))
+
+
+def _run(lang: Lang) -> int:
+    command = get_command(app)
+    if lang == "zh":
+        in_chinese(command)
+    try:
+        # Typer gives back what the command function returned: an exit code.
+        return cast("int | None", command(standalone_mode=False)) or 0
+    except PlanloomError as error:
+        print(error.text(lang), file=sys.stderr)
+        return USAGE if isinstance(error, ConfigError) else FAILED
+    except TyperException as error:
+        print(f"planloom: {error.format_message()} See: planloom --help", file=sys.stderr)
+        return USAGE
+    except (typer.Abort, KeyboardInterrupt):
+        return CANCELLED
+    except BrokenPipeError:
+        # The reader (head, less) went away; Python must not complain about that at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+
+
+def _use_utf8() -> None:
+    """Print any character on any console, rather than fail on old code pages."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> int:
+    """Show the version, or the help when no command is named."""
+    if version:
+        from planloom import __version__
+
+        print(f"planloom {__version__}")
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+        return USAGE
+    return 0
+
+
+@app.command(help="Turn data files and a goal into an illustrated, verified report.")
+def report(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Data files.")],
+    goal: Annotated[
+        str, typer.Option("--goal", "-g", help="What you want to know, in your own words.")
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the report; ./report-<run id> by default.")
+    ] = None,
+    lang: Annotated[
+        ReportLanguage, typer.Option(help="Language of the report; auto: that of the goal.")
+    ] = ReportLanguage.auto,
+    formats: Annotated[str, typer.Option("--format", help="html, md or html,md.")] = "html,md",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run the report agent."""
+    from planloom.apps.report_command import run
+
+    return run(files, goal, out=out, lang=lang.value, formats=formats, json=json, quiet=quiet)
+
+
+@app.command(help="Show what a data file holds and how it was read.")
+def profile(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A data file.")], json: Json = False
+) -> int:
+    """Load and profile a file."""
+    from planloom.apps.profile_command import run
+
+    return run(file, json=json, lang=language_of(os.environ))
+
+
+@app.command(help="List the tools with their effect and state.")
+def tools(json: Json = False) -> int:
+    """List every tool, also those whose packages are missing."""
+    from planloom.apps.tools_command import run
+
+    return run(json=json, lang=language_of(os.environ))
+
+
+@app.command(help="Show what is installed, what is missing, fonts, and settings.")
+def doctor(json: Json = False) -> int:
+    """Check the installation."""
+    from planloom.apps.doctor import run
+
+    return run(json=json, lang=language_of(os.environ))

@@ -1,0 +1,151 @@
+"""`planloom doctor`: what is installed, what is missing and how to get it, fonts, and settings."""
+
+from __future__ import annotations
+
+import json as json_format
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from planloom.analysis.charts.fonts import INSTALL_LINE, cjk_font
+from planloom.config import Settings, load_settings
+from planloom.notes import Lang, Note
+from planloom.tools.builtin import builtin_registry
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    group: str
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+    """What to do when it is not ok; a command where one helps."""
+
+
+def run(*, json: bool, lang: Lang) -> int:
+    """Print every check; return 1 when something that a report needs is missing."""
+    settings = load_settings(environment=os.environ, folder=Path.cwd())
+    checks = [*_system(settings), *_packages(), *_toolsets(), _font()]
+    if json:
+        print(json_format.dumps(_as_json(checks, settings), ensure_ascii=False, indent=1))
+    else:
+        _print_text(checks, settings, lang)
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def _system(settings: Settings) -> list[Check]:
+    home = settings.home.resolve()
+    parent = next(folder for folder in (home, *home.parents) if folder.exists())
+    return [
+        Check("system", "Planloom", ok=True, found=_version("planloom")),
+        Check("system", "Python", ok=True, found=f"{platform.python_version()} ({sys.executable})"),
+        Check("system", "System", ok=True, found=platform.platform()),
+        Check(
+            "system", "Run folder", ok=os.access(parent, os.W_OK), found=str(home),
+            mend="Choose a folder that can be written: export PLANLOOM_HOME=...",
+        ),
+    ]  # fmt: skip
+
+
+def _packages() -> list[Check]:
+    names = [line.split(";")[0] for line in requires("planloom") or () if "extra ==" not in line]
+    checks: list[Check] = []
+    for name in sorted(_package_name(line) for line in names):
+        found = _version(name)
+        checks.append(
+            Check("packages", name, ok=bool(found), found=found, mend=f"pip install {name}")
+        )
+    return checks
+
+
+def _package_name(requirement: str) -> str:
+    end = next((i for i, c in enumerate(requirement) if not (c.isalnum() or c in "-_.")), None)
+    return requirement[:end]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _toolsets() -> list[Check]:
+    registry = builtin_registry()
+    ready = dict.fromkeys(tool.toolset for tool in registry.tools())
+    return [
+        *(Check("toolsets", name, ok=True, found="ready") for name in ready),
+        *(
+            Check(
+                "toolsets", part.toolset.name, ok=False, found=part.message, mend=part.install_line
+            )
+            for part in registry.unavailable()
+        ),
+    ]
+
+
+def _font() -> Check:
+    font = cjk_font()
+    found = f"{font.family} ({font.path})" if font else ""
+    return Check("fonts", "Chinese", ok=font is not None, found=found, mend=INSTALL_LINE)
+
+
+def _as_json(checks: list[Check], settings: Settings) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "checks": [
+            {"group": c.group, "name": c.name, "ok": c.ok, "found": c.found,
+             "mend": "" if c.ok else c.mend}
+            for c in checks
+        ],
+        "settings": [
+            {"name": s.name, "value": s.shown, "origin": s.origin, "source": s.source}
+            for s in settings.values.values()
+        ],
+    }  # fmt: skip
+
+
+def _print_text(checks: list[Check], settings: Settings, lang: Lang) -> None:
+    for group in dict.fromkeys(check.group for check in checks):
+        print(_GROUPS[group].text(lang))
+        for check in (check for check in checks if check.group == group):
+            mark = _OK.text(lang) if check.ok else _MISSING.text(lang)
+            mend = "" if check.ok else f"  -> {check.mend}"
+            print(f"  {mark}  {check.name:<22} {check.found}{mend}")
+    print(_GROUPS["settings"].text(lang))
+    for setting in settings.values.values():
+        origin = _ORIGINS[setting.origin].text(lang)
+        source = f" {setting.source}" if setting.source else ""
+        print(f"  {setting.name:<30} {setting.shown}  ({origin}{source})")
+    model = settings["model"]
+    print((_MODEL if model else _NO_MODEL).text(lang))
+
+
+_OK = Note("ok     ", "正常")
+_MISSING = Note("MISSING", "缺失")
+_GROUPS = {
+    "system": Note("System", "系统"),
+    "packages": Note("Packages", "依赖包"),
+    "toolsets": Note("Toolsets", "工具集"),
+    "fonts": Note("Fonts", "字体"),
+    "settings": Note("Settings", "设置"),
+}
+_ORIGINS = {
+    "option": Note("option", "命令行选项"),
+    "environment": Note("environment", "环境变量"),
+    "planloom.toml": Note("file", "配置文件"),
+    "default": Note("default", "默认值"),
+}
+_MODEL = Note(
+    "A language model is set; this version does not use one yet.",
+    "已设置语言模型，本版本尚未使用。",
+)
+_NO_MODEL = Note(
+    "No language model is set. Reports need none.", "未设置语言模型。生成报告不需要模型。"
+)

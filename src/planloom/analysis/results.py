@@ -28,6 +28,8 @@ class ChartSpec:
     """Unit of y; shown in the axis title."""
     horizontal: bool = False
     """Bars lie, so that long names can be read."""
+    rows: int = 0
+    """Draw only the first rows of the table, as without the row of all the rest; 0: all."""
 
 
 @dataclass(frozen=True, kw_only=True)

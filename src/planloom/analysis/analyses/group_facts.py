@@ -1,0 +1,108 @@
+"""Facts about the groups of a category: the first, the second, the last, and the nameless one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planloom.analysis.analyses.aggregation import titled
+from planloom.analysis.analyses.fact_sheet import FactSheet, Source
+from planloom.analysis.analyses.grouping import Grouping
+from planloom.analysis.analyses.labels import display_name
+from planloom.notes import Note
+
+# Only groups with a name and a value are told of: "(missing) leads" is no finding.
+TOLD = "WHERE label IS NOT NULL AND value IS NOT NULL"
+_PLACES = {
+    "top": ("first", "第一位", f"{TOLD} ORDER BY place LIMIT 1"),
+    "second": ("second", "第二位", f"{TOLD} ORDER BY place LIMIT 1 OFFSET 1"),
+    "last": ("last", "末位", f"{TOLD} ORDER BY place DESC LIMIT 1"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Groups:
+    """The computed groups of a category, and the sheet that collects facts about them."""
+
+    sheet: FactSheet
+    source: Source
+    """Columns label, value, rows, place, share (NULL where shares mean nothing)."""
+    grouping: Grouping
+    count: int
+    """All groups, with the nameless one."""
+    told: int
+    """Groups with a name and a value."""
+    lowest: float
+    """The smallest value of any group; 0 without groups."""
+
+    def label(self, en: str, zh: str) -> Note:
+        """Return the label of a fact; `{category}` and `{value}` stand for the columns."""
+        args = {**self.grouping.measure.args, "category": display_name(self.grouping.category.name)}
+        used = {name: arg for name, arg in args.items() if f"{{{name}}}" in en + zh}
+        return titled(en, zh, used)
+
+    def add_place(self, what: str, *, share: bool = False) -> None:
+        """Add `<what>_label`, `<what>` (the value) and `<what>_share` of a place.
+
+        `what` is "top", "second" or "last"; the group has to exist.
+        """
+        en, zh, where = _PLACES[what]
+        measure = self.grouping.measure
+        parts = [
+            (f"{what}_label", "label", "", f"{en} by {measure.en}", f"{measure.zh}{zh}"),
+            (what, "value", measure.unit, f"{measure.en}: {en}", f"{zh}的{measure.zh}"),
+        ]
+        if share:
+            parts.append((f"{what}_share", "share", "%", f"share of the {en}", f"{zh}的占比"))
+        for name, value, unit, label_en, label_zh in parts:
+            label = self.label(f"{label_en} ({{category}})", f"{label_zh}（按{{category}}）")
+            self.sheet.add(name, label, value, self.source, where=where, rows="rows", unit=unit)
+
+    def add_count(self) -> None:
+        """Add `groups`: how many categories have a name."""
+        label = self.label("different {category} values", "{category}的类别数")
+        where = "WHERE label IS NOT NULL"
+        self.sheet.add("groups", label, "count(*)", self.source, where=where, rows="sum(rows)")
+
+    def missing_caution(self, named: Mapping[str, str], *, share: bool = False) -> list[Note]:
+        """Return the caution that some rows have no category, when there are any."""
+        where = "WHERE label IS NULL"
+        if not self.sheet.read(f"SELECT 1 FROM {self.source.kept} {where}"):
+            return []
+        label = self.label("rows without {category}", "缺少{category}的记录数")
+        self.sheet.add("missing_rows", label, "rows", self.source, where=where, rows="rows")
+        if not share:
+            return [self.sheet.note(*_MISSING, **named)]
+        label = self.label("share of rows without {category}", "缺少{category}的记录占比")
+        self.sheet.add(
+            "missing_share", label, "share", self.source, where=where, rows="rows", unit="%"
+        )
+        return [self.sheet.note(*_MISSING_SHARE, **named)]
+
+
+_MISSING = (
+    "<missing_rows|row has|rows have> no {category}; they are shown as a group of their own.",
+    "<missing_rows>条记录缺少{category}，单独列为一组。",
+)
+_MISSING_SHARE = (
+    "<missing_rows|row has|rows have> no {category}; they are shown as a group of their own, "
+    "with <missing_share> of the whole.",
+    "<missing_rows>条记录缺少{category}，单独列为一组，占比<missing_share>。",
+)
+
+
+def keep_groups(sheet: FactSheet, grouping: Grouping) -> Groups:
+    """Compute all groups of a category once."""
+    source = sheet.keep(
+        "SELECT label, value, rows, place, CASE WHEN min(value) OVER () >= 0 THEN "
+        "100 * CAST(value AS DOUBLE) / nullif(sum(CAST(value AS DOUBLE)) OVER (), 0) END AS share "
+        f"FROM ({grouping.all_groups}) AS valued",
+        "_groups",
+    )
+    count, told, lowest = sheet.read(
+        f"SELECT count(*), count(*) FILTER ({TOLD}), min(value) FROM {source.kept}"
+    )[0]
+    return Groups(
+        sheet=sheet, source=source, grouping=grouping, count=count, told=told,
+        lowest=float(lowest or 0),
+    )  # fmt: skip

@@ -1,0 +1,79 @@
+"""From what a caller sent to what a function takes: check the arguments of a call, then bind them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import cast
+
+from planloom.errors import ArgumentError, ToolError
+from planloom.tools.codec import JsonValue, encode
+from planloom.tools.context import ToolContext
+from planloom.tools.tool import AnyTool
+from planloom.tools.validation import problems
+
+
+def check_arguments(
+    tool: AnyTool, arguments: Mapping[str, object], *, pending: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return what is wrong with the arguments of a call, one sentence each; empty when all fits.
+
+    Values are JSON or typed (a `TableRef` from an earlier step). `pending` names arguments whose
+    values are not known yet, such as references in a plan: they count as given, any value goes.
+    """
+    found: list[str] = []
+    data: dict[str, JsonValue] = {}
+    for name, value in arguments.items():
+        try:
+            data[name] = None if name in pending else encode(value)
+        except ToolError as error:
+            found.append(f"'{name}': {error}")
+    return (
+        *found,
+        *problems(_schema(tool, (*pending, *_typed(arguments))), data, naive_times=True),
+    )
+
+
+def bind(tool: AnyTool, arguments: Mapping[str, object], context: ToolContext) -> dict[str, object]:
+    """Return the keyword arguments for the tool's function, typed as its signature says.
+
+    Raises:
+        ArgumentError: the arguments do not fit; every problem is named.
+    """
+    found = check_arguments(tool, arguments)
+    if not found:
+        try:
+            typed = tool.arguments_schema.decode(arguments)
+        except ArgumentError as error:
+            found = tuple(str(error).splitlines())
+        else:
+            injected = tool.context_parameter
+            return typed | {injected: context} if injected else typed
+    lines = "\n".join(f"- {text}" for text in found)
+    raise ArgumentError(
+        f"Tool '{tool.name}' was not called, its arguments do not fit:\n{lines}\n"
+        f"Call it as: {tool.signature_line()}"
+    )
+
+
+def _typed(arguments: Mapping[str, object]) -> list[str]:
+    """Return the names of arguments that are Python objects; pydantic judges these alone.
+
+    A subclass of the wanted dataclass has more fields than the schema knows, and fits.
+    """
+    return [name for name, value in arguments.items() if not _is_json(value)]
+
+
+def _is_json(value: object) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_json, cast("list[object]", value)))
+    if isinstance(value, dict):
+        return all(map(_is_json, cast("dict[object, object]", value).values()))
+    return value is None or type(value) in (bool, int, float, str)
+
+
+def _schema(tool: AnyTool, unchecked: Collection[str]) -> Mapping[str, JsonValue]:
+    if not unchecked:
+        return tool.parameters
+    properties = cast("dict[str, JsonValue]", tool.parameters["properties"])
+    opened = {name: True if name in unchecked else node for name, node in properties.items()}
+    return {**tool.parameters, "properties": cast("JsonValue", opened)}

@@ -1,0 +1,116 @@
+"""Runs tool calls: checks the arguments, keeps the time limit, turns every fault into a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Self, cast
+
+from planloom.errors import ArgumentError, UnknownToolError
+from planloom.tools.arguments import bind
+from planloom.tools.context import ToolContext
+from planloom.tools.limits import LimitReachedError, Outcome, run_coroutine, run_in_thread
+from planloom.tools.outcomes import checked, failed
+from planloom.tools.process_pool import ProcessPool
+from planloom.tools.registry import ToolRegistry
+from planloom.tools.result import ToolResult
+from planloom.tools.tool import AnyTool
+
+
+class ToolRunner:
+    """Calls tools by name; use it as an async context manager, so that its processes end.
+
+    Calls may run at the same time; each has its own arguments, limit and result, and one that
+    fails does not disturb the others. How many run at once is the caller's business.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        *,
+        processes: int | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ):
+        """Take the registry to find tools in.
+
+        `processes` bounds the worker processes for tools with isolation="process"; by default as
+        many as there are processors, at most 4. They start when first needed.
+        """
+        self._registry = registry
+        self._clock = clock
+        self._pool = ProcessPool(processes)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the worker processes, also those that are working."""
+        await self._pool.close()
+
+    async def call(
+        self, name: str, arguments: Mapping[str, object], context: ToolContext
+    ) -> ToolResult:
+        """Call a tool once and return what came of it.
+
+        Argument values are JSON or typed (a `TableRef` from an earlier step). No fault of a tool
+        or of its arguments is raised. A cancellation is, once the work has ended; retries, cache
+        and approval are the caller's business.
+        """
+        started = self._clock()
+        result = await self._call(name, arguments, context)
+        return replace(result, seconds=self._clock() - started)
+
+    async def _call(
+        self, name: str, arguments: Mapping[str, object], context: ToolContext
+    ) -> ToolResult:
+        try:
+            tool = self._registry.get(name)
+        except UnknownToolError as error:
+            return ToolResult.failure("unknown_tool", str(error))
+        try:
+            bound = bind(tool, arguments, context)
+        except ArgumentError as error:
+            return ToolResult.failure("arguments", str(error))
+        if tool.runs_in == "process":
+            return await self._pool.call(tool, arguments, context)
+        try:
+            outcome = await _run_here(tool, bound)
+        except LimitReachedError as error:
+            return ToolResult.failure("timeout", _timeout_text(tool, ended=error.ended))
+        if outcome.error is not None:
+            return failed(tool, outcome.error)
+        return ToolResult.success(outcome.value)
+
+
+async def _run_here(tool: AnyTool, arguments: Mapping[str, object]) -> Outcome:
+    if tool.runs_in == "thread":
+        # Checked in the thread as well: a large result would hold up the event loop.
+        return await run_in_thread(
+            lambda: checked(tool, tool.function(**arguments)), tool.timeout_s, name=tool.name
+        )
+
+    async def awaited() -> object:
+        return checked(tool, await cast("Awaitable[object]", tool.function(**arguments)))
+
+    return await run_coroutine(awaited, tool.timeout_s)
+
+
+def _timeout_text(tool: AnyTool, *, ended: bool) -> str:
+    text = f"Tool '{tool.name}' reached its time limit of {tool.timeout_s:g} s and was ended."
+    if ended:
+        return f"{text} Ask for less at once, or raise the limit with @tool(timeout_s=...)."
+    return (
+        f"Tool '{tool.name}' reached its time limit of {tool.timeout_s:g} s, but its "
+        f"{tool.runs_in} could not be ended yet: it is inside a library call and will stop when "
+        'that returns. A tool with isolation="process" can always be ended.'
+    )

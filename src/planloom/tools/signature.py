@@ -1,0 +1,262 @@
+"""What a function's signature and docstring say about a tool, read without heavy packages."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from planloom.errors import ConfigError
+from planloom.tools.context import ToolContext
+from planloom.values import Fact, FileRef, ImageRef, TableRef
+
+REQUIRED = inspect.Parameter.empty
+"""The default of a parameter that has none."""
+
+KIND_MARK = "x-planloom-kind"
+"""Marks, while a schema is built, an object that models pass by reference."""
+Frame: TypeAlias = types.FrameType | None
+
+_REFERENCE_KINDS = ((TableRef, "table"), (ImageRef, "image"), (FileRef, "file"), (Fact, "fact"))
+_SHORT_DEFAULT = 24
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Marks a type that a model passes as a reference to an earlier result, never spelled out.
+
+    `Annotated[Report, Reference("report")]` makes a parameter or a result of that kind;
+    `TableRef`, `ImageRef`, `FileRef` and `Fact` are references by themselves.
+    """
+
+    kind: str
+
+    def __get_pydantic_json_schema__(  # noqa: PLW3201 -- pydantic's own protocol
+        self, core_schema: object, handler: Callable[[object], dict[str, object]]
+    ) -> dict[str, object]:
+        return handler(core_schema) | {KIND_MARK: self.kind}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter of a tool, as its caller sees it."""
+
+    name: str
+    annotation: object
+    """The resolved type, with its `Annotated` metadata."""
+    default: object = REQUIRED
+
+    @property
+    def required(self) -> bool:
+        """Whether a call must give it."""
+        return self.default is REQUIRED
+
+
+def check_signature(function: Callable[..., object], name: str) -> None:
+    """Refuse a function that no schema can describe.
+
+    Raises:
+        ConfigError: names the tool, the parameter and the mend.
+    """
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ConfigError(f"Tool '{name}' is a generator. Return a list in place of yielding.")
+    for parameter in _raw_parameters(function):
+        _check_parameter(parameter, name)
+
+
+def _check_parameter(parameter: inspect.Parameter, tool: str) -> None:
+    name = parameter.name
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        stars = "*" if parameter.kind is parameter.VAR_POSITIONAL else "**"
+        raise ConfigError(
+            f"Tool '{tool}' takes '{stars}{name}', which has no schema. "
+            f"Name each parameter, or take one list: '{name}: list[str]'."
+        )
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        raise ConfigError(
+            f"Parameter '{name}' of tool '{tool}' is positional only, but arguments come by name. "
+            "Remove the '/' from the signature."
+        )
+    if parameter.annotation is parameter.empty:
+        mend = (
+            "Register the bound method: tool(object.method)."
+            if name in ("self", "cls")
+            else f"Write its type, such as '{name}: str'."
+        )
+        raise ConfigError(f"Parameter '{name}' of tool '{tool}' has no type. {mend}")
+
+
+def _raw_parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    if sys.version_info >= (3, 14):
+        # Annotations are evaluated late there, and may name what is not defined yet.
+        from annotationlib import Format
+
+        signature = inspect.signature(function, annotation_format=Format.FORWARDREF)
+    else:
+        signature = inspect.signature(function)
+    return list(signature.parameters.values())
+
+
+def resolve_types(
+    function: Callable[..., object], name: str, local_names: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the types of a function's parameters and of its result ("return"), by name.
+
+    `local_names` are names of the place where the function was defined, for annotations written
+    as text that name local types.
+
+    Raises:
+        ConfigError: an annotation names something that is not defined.
+    """
+    try:
+        return typing.get_type_hints(function, localns=dict(local_names), include_extras=True)
+    except NameError as error:
+        raise ConfigError(
+            f"A type in the signature of tool '{name}' is not defined: {error}. "
+            "Define or import it at module level, not only under TYPE_CHECKING."
+        ) from error
+
+
+def read_parameters(
+    function: Callable[..., object], hints: Mapping[str, object]
+) -> tuple[Parameter, ...]:
+    """Return the parameters that a caller gives, in order, without a `ToolContext`."""
+    return tuple(
+        Parameter(name=raw.name, annotation=hints[raw.name], default=raw.default)
+        for raw in _raw_parameters(function)
+        if not _is_context(hints[raw.name])
+    )
+
+
+def context_parameter(hints: Mapping[str, object]) -> str | None:
+    """Return the name of the parameter that takes the `ToolContext`, if there is one."""
+    for name, annotation in hints.items():
+        if name != "return" and _is_context(annotation):
+            return name
+    return None
+
+
+def _is_context(annotation: object) -> bool:
+    return any(member is ToolContext for member in union_members(annotation))
+
+
+def union_members(annotation: object) -> tuple[object, ...]:
+    """Return the alternatives of a type, without `Annotated`; a plain type is its only one."""
+    if get_origin(annotation) is Annotated:
+        return union_members(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return tuple(m for part in get_args(annotation) for m in union_members(part))
+    return (annotation,)
+
+
+def reference_kind(annotation: object) -> str | None:
+    """Return the kind of thing that a type refers to, such as "table"; None for plain values.
+
+    >>> reference_kind(TableRef | None), reference_kind(int)
+    ('table', None)
+    """
+    if get_origin(annotation) is Annotated:
+        base, *metadata = get_args(annotation)
+        marks = (mark.kind for mark in metadata if isinstance(mark, Reference))
+        return next(marks, None) or reference_kind(base)
+    members = union_members(annotation)
+    if len(members) > 1:
+        return next((kind for kind in map(reference_kind, members) if kind), None)
+    return _class_kind(annotation) if isinstance(annotation, type) else None
+
+
+def _class_kind(cls: type) -> str | None:
+    return next((kind for base, kind in _REFERENCE_KINDS if issubclass(cls, base)), None)
+
+
+def type_text(annotation: object) -> str:  # noqa: PLR0911 -- one line for each form of a type
+    """Return a type in the few words that a model needs.
+
+    >>> type_text(list[str] | None), type_text(Literal["line", "bar"]), type_text(TableRef)
+    ('list[str] | None', "'line' | 'bar'", 'table')
+    """
+    kind = reference_kind(annotation)
+    members = union_members(annotation)
+    if len(members) > 1:
+        return " | ".join(type_text(member) for member in members)
+    if kind:
+        return kind
+    bare = members[0]
+    if bare is None or bare is type(None):
+        return "None"
+    if bare is Any or bare is object:
+        return "any"
+    if get_origin(bare) is Literal:
+        return " | ".join(repr(choice) for choice in get_args(bare))
+    if isinstance(bare, type) and issubclass(bare, Enum):
+        return " | ".join(repr(choice.value) for choice in bare)
+    origin = get_origin(bare)
+    name = getattr(origin or bare, "__name__", str(bare)).lower() if origin else _name(bare)
+    arguments = ", ".join("..." if a is ... else type_text(a) for a in get_args(bare))
+    return f"{name}[{arguments}]" if arguments else name
+
+
+def _name(bare: object) -> str:
+    return getattr(bare, "__name__", str(bare))
+
+
+def signature_text(name: str, parameters: tuple[Parameter, ...], result: object) -> str:
+    """Return a call's shape on one line: `share(table, category: str, top: int = 5) -> table`."""
+    shown = ", ".join(_parameter_text(parameter) for parameter in parameters)
+    return f"{name}({shown}) -> {type_text(result)}"
+
+
+def _parameter_text(parameter: Parameter) -> str:
+    text = type_text(parameter.annotation)
+    head = parameter.name if text == parameter.name else f"{parameter.name}: {text}"
+    if parameter.required:
+        return head
+    default = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
+    shown = repr(default)
+    return f"{head} = {shown if len(shown) <= _SHORT_DEFAULT else '...'}"
+
+
+def summary(docstring: str | None) -> str:
+    """Return the first paragraph of a docstring as one line, "" without a docstring."""
+    paragraph = inspect.cleandoc(docstring or "").split("\n\n", 1)[0]
+    return " ".join(paragraph.split())
+
+
+def parameter_descriptions(docstring: str | None) -> dict[str, str]:
+    """Return what a Google, NumPy or Sphinx docstring says of each parameter, on one line each."""
+    if not docstring:
+        return {}
+    import docstring_parser
+
+    parsed = docstring_parser.parse(docstring)
+    return {
+        param.arg_name: " ".join(param.description.split())
+        for param in parsed.params
+        if param.description
+    }
+
+
+def calling_frame() -> Frame:
+    """Return the frame that called the caller of this function."""
+    here = inspect.currentframe()
+    return here.f_back.f_back if here and here.f_back else None
+
+
+def local_names(function: Callable[..., object], frame: Frame) -> dict[str, object]:
+    """Return the local names of `frame` that the function's written annotations mention.
+
+    Only these are kept: a whole frame would keep everything in it alive.
+    """
+    if frame is None or "<locals>" not in getattr(function, "__qualname__", ""):
+        return {}
+    found: dict[str, object] = {}
+    for text in getattr(function, "__annotations__", {}).values():
+        if isinstance(text, str):
+            mentioned = compile(text, "<annotation>", "eval").co_names
+            found |= {name: frame.f_locals[name] for name in mentioned if name in frame.f_locals}
+    return found

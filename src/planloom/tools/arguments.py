@@ -1,4 +1,4 @@
-"""From what a caller sent to what a function takes: check the arguments of a call, then bind them."""
+"""Turns what a caller sent into what a function takes, or says what does not fit."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence, Set
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
@@ -23,9 +23,9 @@ from uuid import UUID
 from planloom.errors import ToolError
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+    from pydantic import TypeAdapter, ValidationError
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 T = TypeVar("T")
 
 MAX_DEPTH = 100
@@ -64,7 +64,7 @@ def decode(value: JsonValue, annotation: type[T]) -> T:
     try:
         return adapter(annotation).validate_json(to_json(value), strict=True)
     except ValidationError as error:
-        raise ToolError(f"The value does not fit its type: {first_error(error)}") from error
+        raise ToolError(f"The value does not fit its type: {_first_finding(error)}") from error
 
 
 def adapter(annotation: type[T]) -> TypeAdapter[T]:
@@ -73,16 +73,6 @@ def adapter(annotation: type[T]) -> TypeAdapter[T]:
         return cast("TypeAdapter[T]", _cached_adapter(annotation))
     except TypeError:  # Annotated metadata may be unhashable
         return _new_adapter(annotation)
-
-
-def first_error(error: object) -> str:
-    """Return the first finding of a pydantic ValidationError, with the place and the value."""
-    from pydantic import ValidationError
-
-    assert isinstance(error, ValidationError)  # noqa: S101 -- narrows the type for callers without pydantic
-    detail = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(str(part) for part in detail["loc"]) or "value"
-    return f"{place}: {detail['msg']}, got {shown(detail['input'])}"
 
 
 def shown(value: object, limit: int = 80) -> str:
@@ -99,6 +89,12 @@ def shown(value: object, limit: int = 80) -> str:
     except (TypeError, ValueError, RecursionError):
         text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _first_finding(error: ValidationError) -> str:
+    detail = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in detail["loc"]) or "value"
+    return f"{place}: {detail['msg']}, got {shown(detail['input'])}"
 
 
 @lru_cache(maxsize=512)
@@ -192,15 +188,14 @@ def _encode_container(value: object, place: str, depth: int) -> JsonValue:
     if isinstance(value, _PydanticModel) and not isinstance(value, type):
         return _encode_mapping(value.model_dump(by_alias=True), place, depth)
     raise ToolError(
-        f"{place} is {_article(value)}, which has no JSON form: {shown(value)}. Use numbers, text, "
-        "lists, dicts and dataclasses of them; keep large or binary data in a file and pass a "
-        "TableRef, ImageRef or FileRef."
+        f"{place} is of type {_type_name(value)}, which has no JSON form. Use numbers, text, lists, "
+        "dicts and dataclasses of them; keep large or binary data in a file and pass a TableRef, "
+        "ImageRef or FileRef."
     )
 
 
-def _article(value: object) -> str:
-    name = type(value).__name__
-    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"
+def _type_name(value: object) -> str:
+    return type(value).__name__
 
 
 def _encode_mapping(

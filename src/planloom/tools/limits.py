@@ -31,7 +31,7 @@ class LimitReachedError(Exception):
         self.ended = ended
 
 
-class _EndCall(BaseException):  # noqa: N818 -- like KeyboardInterrupt, not an error
+class _EndCall(BaseException):
     """Raised inside a thread to end it; not an Exception, so that tools do not catch it."""
 
 

@@ -22,12 +22,13 @@ _START_LIMIT_S = 60
 _EXIT_S = 2
 
 
-class WorkerDiedError(Exception):
-    """The process of a worker ended while a call was running in it."""
+class WorkerLostError(Exception):
+    """A worker process ended, or could not begin a call in time."""
 
-    def __init__(self, code: int, *, started: bool):
-        super().__init__(_exit_text(code))
+    def __init__(self, reason: str, *, started: bool):
+        super().__init__(reason)
         self.started = started
+        """Whether the tool had begun, so that the call must not be made again."""
 
 
 class ProcessPool:
@@ -57,14 +58,14 @@ class ProcessPool:
             while self._idle:
                 try:
                     return await self._run(self._idle.pop(), tool, request)
-                except WorkerDiedError as death:
+                except WorkerLostError as loss:
                     # One that died while idle never saw the call; the next one may run it.
-                    if death.started:
-                        return _crashed(tool, death)
+                    if loss.started:
+                        return _crashed(tool, loss)
             try:
                 return await self._run(await _Worker.start(), tool, request)
-            except WorkerDiedError as death:
-                return _crashed(tool, death)
+            except WorkerLostError as loss:
+                return _crashed(tool, loss)
 
     async def close(self) -> None:
         """End all workers, also those that are working."""
@@ -111,7 +112,7 @@ class _Worker:
         """Start a process and wait until it has imported what every call needs.
 
         Raises:
-            WorkerDiedError: it could not start.
+            WorkerLostError: it could not start.
         """
         process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -126,8 +127,7 @@ class _Worker:
         worker = cls(process)
         try:
             await worker._send({"path": cast("JsonValue", sys.path)})
-            async with asyncio.timeout(_START_LIMIT_S):
-                await worker._receive(started=False)
+            await worker._begun()
         except BaseException:
             await worker.kill()
             raise
@@ -138,11 +138,10 @@ class _Worker:
 
         Raises:
             TimeoutError: the tool ran into its limit; the process must be killed.
-            WorkerDiedError: the process ended.
+            WorkerLostError: the process ended.
         """
-        async with asyncio.timeout(_START_LIMIT_S):
-            await self._send(request)
-            first = await self._receive(started=False)
+        await self._send(request)
+        first = await self._begun()
         if "started" not in first:
             return first
         async with asyncio.timeout(timeout_s):
@@ -150,8 +149,7 @@ class _Worker:
 
     async def kill(self) -> None:
         """End the process and everything it started."""
-        if self._process.returncode is None:
-            _kill_group(self._process)
+        _kill_group(self._process)
         self._to.close()
         await self._process.wait()
 
@@ -160,13 +158,23 @@ class _Worker:
             self._to.write(json.dumps(message).encode() + b"\n")
             await self._to.drain()
         except (BrokenPipeError, ConnectionResetError) as error:
-            code = await self._process.wait()
-            raise WorkerDiedError(code, started=False) from error
+            raise WorkerLostError(await self._exit(), started=False) from error
+
+    async def _begun(self) -> dict[str, JsonValue]:
+        try:
+            async with asyncio.timeout(_START_LIMIT_S):
+                return await self._receive(started=False)
+        except TimeoutError:
+            reason = f"it was not ready within {_START_LIMIT_S} s"
+            raise WorkerLostError(reason, started=False) from None
+
+    async def _exit(self) -> str:
+        return _exit_text(await self._process.wait())
 
     async def _receive(self, *, started: bool) -> dict[str, JsonValue]:
         line = await self._from.readline()
         if not line.endswith(b"\n"):
-            raise WorkerDiedError(await self._process.wait(), started=started)
+            raise WorkerLostError(await self._exit(), started=started)
         return cast("dict[str, JsonValue]", json.loads(line))
 
 
@@ -175,9 +183,10 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
         if sys.platform == "win32":
             process.kill()
         else:
+            # Also after the worker died by itself: what it started may still run in its group.
             os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return  # it ended by itself in the meantime
+    except (ProcessLookupError, PermissionError):
+        return  # nothing is left of it
 
 
 def _result(tool: AnyTool, reply: dict[str, JsonValue]) -> ToolResult:
@@ -189,9 +198,9 @@ def _result(tool: AnyTool, reply: dict[str, JsonValue]) -> ToolResult:
         return ToolResult.failure("crash", f"Tool '{tool.name}' sent a wrong reply: {error}")
 
 
-def _crashed(tool: AnyTool, death: WorkerDiedError) -> ToolResult:
+def _crashed(tool: AnyTool, loss: WorkerLostError) -> ToolResult:
     return ToolResult.failure(
-        "crash", f"Tool '{tool.name}' ended the process it ran in: {death}. It gave no result."
+        "crash", f"Tool '{tool.name}' gave no result, its process was lost: {loss}."
     )
 
 

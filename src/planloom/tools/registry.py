@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ class ToolRegistry:
         self._tools: dict[str, AnyTool] = {}
         self._waiting: dict[str, Toolset] = {}
         self._unavailable: dict[str, UnavailableToolset] = {}
+        # A runner looks tools up in a thread, since importing a toolset may take long.
+        self._loading = threading.RLock()
         for tool in tools:
             self.register(tool)
         for toolset in toolsets:
@@ -39,17 +42,21 @@ class ToolRegistry:
         Raises:
             ConfigError: another tool has that name, and `replace` is false.
         """
+        self._load(self._declaring(tool.name))
         known = self._tools.get(tool.name)
         if known is not None and known is not tool and not replace:
-            raise ConfigError(
-                f"Tool '{tool.name}' of module '{tool.module}' cannot be registered: module "
-                f"'{known.module}' registered a tool of that name before. Give one of them another "
-                "name with @tool(name=...), or pass replace=True."
-            )
+            raise ConfigError(_taken_text(tool.name, tool.module, known.module))
         self._tools[tool.name] = tool
 
     def add_toolset(self, toolset: Toolset) -> None:
-        """Make a toolset known; its module is imported when one of its tools is needed."""
+        """Make a toolset known; its module is imported when one of its tools is needed.
+
+        Raises:
+            ConfigError: one of the tools that it declares has a name that is taken.
+        """
+        taken = [self._tools[name] for name in toolset.tools if name in self._tools]
+        if taken:
+            raise ConfigError(_taken_text(taken[0].name, toolset.module, taken[0].module))
         missing = toolset.missing()
         if missing:
             self._unavailable[toolset.name] = UnavailableToolset(toolset=toolset, missing=missing)
@@ -106,23 +113,40 @@ class ToolRegistry:
 
         return check_arguments(self.get(name), arguments, pending=pending)
 
+    def _declaring(self, name: str) -> list[Toolset]:
+        return [toolset for toolset in self._waiting.values() if name in toolset.tools]
+
     def _load_for(self, name: str) -> None:
-        declared = [t for t in self._waiting.values() if name in t.tools]
-        undeclared = [t for t in self._waiting.values() if not t.tools]
-        self._load(declared or undeclared)
+        undeclared = [toolset for toolset in self._waiting.values() if not toolset.tools]
+        self._load(self._declaring(name) or undeclared)
 
     def _load(self, toolsets: Iterable[Toolset]) -> None:
-        for toolset in toolsets:
+        with self._loading:
+            for toolset in toolsets:
+                if toolset.name in self._waiting:
+                    self._load_one(toolset)
+
+    def _load_one(self, toolset: Toolset) -> None:
+        try:
+            tools = toolset.load()
+        except ConfigError as error:
             del self._waiting[toolset.name]
-            try:
-                tools = toolset.load()
-            except ConfigError as error:
-                self._unavailable[toolset.name] = UnavailableToolset(
-                    toolset=toolset, missing=(), reason=str(error)
-                )
-                continue
+            self._unavailable[toolset.name] = UnavailableToolset(
+                toolset=toolset, missing=(), reason=str(error)
+            )
+        else:
+            self._register_all(toolset, tools)
+
+    def _register_all(self, toolset: Toolset, tools: Iterable[AnyTool]) -> None:
+        # It waits no longer, so that registering its tools does not load it again; a name that
+        # is taken puts it back, and the next use says so again.
+        del self._waiting[toolset.name]
+        try:
             for tool in tools:
                 self.register(tool)
+        except ConfigError:
+            self._waiting[toolset.name] = toolset
+            raise
 
     def _unknown(self, name: str) -> str:
         for unavailable in self._unavailable.values():
@@ -134,3 +158,11 @@ class ToolRegistry:
         listed = ", ".join(names[:_LISTED]) + more if names else "none"
         hint = f" Did you mean '{near[0]}'?" if near else ""
         return f"Tool '{name}' is not registered. Registered: {listed}.{hint}"
+
+
+def _taken_text(name: str, module: str, owner: str) -> str:
+    return (
+        f"Tool '{name}' of module '{module}' cannot be registered: module '{owner}' registered a "
+        "tool of that name before. Give one of them another name with @tool(name=...), or pass "
+        "replace=True."
+    )

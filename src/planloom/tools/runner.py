@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -40,6 +41,7 @@ class ToolRunner:
         """
         self._registry = registry
         self._clock = clock
+        self._prepared: set[str] = set()
         self._pool = ProcessPool(processes)
 
     async def __aenter__(self) -> Self:
@@ -74,7 +76,7 @@ class ToolRunner:
         self, name: str, arguments: Mapping[str, object], context: ToolContext
     ) -> ToolResult:
         try:
-            tool = self._registry.get(name)
+            tool = await self._find(name)
         except UnknownToolError as error:
             return ToolResult.failure("unknown_tool", str(error))
         try:
@@ -91,18 +93,31 @@ class ToolRunner:
             return failed(tool, outcome.error)
         return ToolResult.success(outcome.value)
 
+    async def _find(self, name: str) -> AnyTool:
+        if name not in self._prepared:
+            # Importing a toolset and building the first schema take too long for the event loop.
+            await asyncio.to_thread(self._prepare, name)
+        return self._registry.get(name)
+
+    def _prepare(self, name: str) -> None:
+        _ = self._registry.get(name).arguments_schema
+        self._prepared.add(name)
+
 
 async def _run_here(tool: AnyTool, arguments: Mapping[str, object]) -> Outcome:
+    # Results are checked in the thread as well: a large one would hold up the event loop.
     if tool.runs_in == "thread":
-        # Checked in the thread as well: a large result would hold up the event loop.
-        return await run_in_thread(
-            lambda: checked(tool, tool.function(**arguments)), tool.timeout_s, name=tool.name
-        )
+        return await _in_thread(tool, lambda: checked(tool, tool.function(**arguments)))
+    outcome = await run_coroutine(
+        lambda: cast("Awaitable[object]", tool.function(**arguments)), tool.timeout_s
+    )
+    if outcome.error is not None:
+        return outcome
+    return await _in_thread(tool, lambda: checked(tool, outcome.value))
 
-    async def awaited() -> object:
-        return checked(tool, await cast("Awaitable[object]", tool.function(**arguments)))
 
-    return await run_coroutine(awaited, tool.timeout_s)
+async def _in_thread(tool: AnyTool, function: Callable[[], object]) -> Outcome:
+    return await run_in_thread(function, tool.timeout_s, name=f"planloom-{tool.name}")
 
 
 def _timeout_text(tool: AnyTool, *, ended: bool) -> str:

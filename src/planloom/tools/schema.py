@@ -9,7 +9,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import core_schema
 
 from planloom.errors import ArgumentError, ConfigError, ToolError
 from planloom.tools.codec import JsonValue, encode, shown
@@ -101,15 +101,12 @@ def _findings(error: ValidationError) -> Iterator[str]:
 
 
 class _MarkingGenerator(GenerateJsonSchema):
-    """Marks references, so that models can be shown a text in their place; adds no titles."""
+    """Marks references, so that models can be shown a text in their place."""
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
         made = super().dataclass_schema(schema)
         kind = reference_kind(schema["cls"])
         return made | {KIND_MARK: kind} if kind else made
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
 
 
 def _describe(

@@ -36,7 +36,7 @@ class Reference:
 
     kind: str
 
-    def __get_pydantic_json_schema__(  # noqa: PLW3201 -- pydantic's own protocol
+    def __get_pydantic_json_schema__(
         self, core_schema: object, handler: Callable[[object], dict[str, object]]
     ) -> dict[str, object]:
         return handler(core_schema) | {KIND_MARK: self.kind}
@@ -56,6 +56,11 @@ class Parameter:
         """Whether a call must give it."""
         return self.default is REQUIRED
 
+    @property
+    def kind(self) -> str | None:
+        """Kind of the reference that it takes, such as "table"; None for a plain value."""
+        return reference_kind(self.annotation)
+
 
 def check_signature(function: Callable[..., object], name: str) -> None:
     """Refuse a function that no schema can describe.
@@ -63,6 +68,11 @@ def check_signature(function: Callable[..., object], name: str) -> None:
     Raises:
         ConfigError: names the tool, the parameter and the mend.
     """
+    if not inspect.isroutine(function):
+        raise ConfigError(
+            f"Tool '{name}' is made of a {type(function).__name__}, not of a function. "
+            "Wrap it in a function with typed parameters."
+        )
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ConfigError(f"Tool '{name}' is a generator. Return a list in place of yielding.")
     for parameter in _raw_parameters(function):
@@ -145,13 +155,13 @@ def _is_context(annotation: object) -> bool:
     return any(member is ToolContext for member in union_members(annotation))
 
 
-def union_members(annotation: object) -> tuple[object, ...]:
+def union_members(annotation: object) -> list[object]:
     """Return the alternatives of a type, without `Annotated`; a plain type is its only one."""
     if get_origin(annotation) is Annotated:
         return union_members(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
-        return tuple(m for part in get_args(annotation) for m in union_members(part))
-    return (annotation,)
+        return [member for part in get_args(annotation) for member in union_members(part)]
+    return [annotation]
 
 
 def reference_kind(annotation: object) -> str | None:
@@ -174,7 +184,7 @@ def _class_kind(cls: type) -> str | None:
     return next((kind for base, kind in _REFERENCE_KINDS if issubclass(cls, base)), None)
 
 
-def type_text(annotation: object) -> str:  # noqa: PLR0911 -- one line for each form of a type
+def type_text(annotation: object) -> str:
     """Return a type in the few words that a model needs.
 
     >>> type_text(list[str] | None), type_text(Literal["line", "bar"]), type_text(TableRef)
@@ -186,7 +196,11 @@ def type_text(annotation: object) -> str:  # noqa: PLR0911 -- one line for each 
         return " | ".join(type_text(member) for member in members)
     if kind:
         return kind
-    bare = members[0]
+    return _plain_type_text(members[0])
+
+
+def _plain_type_text(bare: object) -> str:
+    name = _name(get_origin(bare) or bare)
     if bare is None or bare is type(None):
         return "None"
     if bare is Any or bare is object:
@@ -195,9 +209,7 @@ def type_text(annotation: object) -> str:  # noqa: PLR0911 -- one line for each 
         return " | ".join(repr(choice) for choice in get_args(bare))
     if isinstance(bare, type) and issubclass(bare, Enum):
         return " | ".join(repr(choice.value) for choice in bare)
-    origin = get_origin(bare)
-    name = getattr(origin or bare, "__name__", str(bare)).lower() if origin else _name(bare)
-    arguments = ", ".join("..." if a is ... else type_text(a) for a in get_args(bare))
+    arguments = ", ".join("..." if part is ... else type_text(part) for part in get_args(bare))
     return f"{name}[{arguments}]" if arguments else name
 
 

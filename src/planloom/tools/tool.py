@@ -116,6 +116,11 @@ class Tool(Generic[P, R_co]):
         """The annotation of the result; `object` when the function has none."""
         return self.types.get("return", object)
 
+    @property
+    def result_kind(self) -> str | None:
+        """Kind of the reference that it returns, such as "table"; None for a plain value."""
+        return _signature.reference_kind(self.result_type)
+
     @cached_property
     def arguments_schema(self) -> ArgumentsSchema:
         """Checks and decodes the arguments of a call."""
@@ -265,7 +270,8 @@ def _check_isolation(tool: AnyTool) -> None:
         )
     if tool.isolation == "thread" and is_async:
         raise ConfigError(
-            f"Tool '{tool.name}' is an 'async def' function. Use isolation=\"async\" or \"process\"."
+            f"Tool '{tool.name}' is an 'async def' function. "
+            'Use isolation="async" or "process".'
         )
     if tool.isolation == "process":
         _check_importable(tool)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from planloom.errors import ConfigError
 from planloom.tools.tool import AnyTool, Tool
@@ -40,11 +42,9 @@ class Toolset:
             module = importlib.import_module(self.module)
         except ImportError as error:
             raise ConfigError(f"Toolset '{self.name}' cannot be imported: {error}") from error
-        found = tuple(
-            value
-            for value in vars(module).values()
-            if isinstance(value, Tool) and value.module == self.module
-        )
+        everything = cast("Iterable[object]", vars(module).values())
+        tools = (cast("AnyTool", value) for value in everything if isinstance(value, Tool))
+        found = tuple(tool for tool in tools if tool.module == self.module)
         names = {tool.name for tool in found}
         if self.tools and names != set(self.tools):
             raise ConfigError(

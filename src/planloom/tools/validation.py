@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import cast
+from typing import TypeAlias, cast
 
 import jsonschema_rs
 from jsonschema_rs import ValidationError
@@ -29,17 +29,35 @@ _WORDS = {
     "object": "an object",
 }
 
+_EXPECTATIONS = {
+    "const": "must be {}",
+    "exclusiveMaximum": "must be below {}",
+    "exclusiveMinimum": "must be above {}",
+    "falseSchema": "is not allowed here",
+    "format": "must be a valid {}",
+    "maxItems": "must have {} or fewer items",
+    "maxLength": "must have {} or fewer characters",
+    "maxProperties": "must have {} or fewer keys",
+    "maximum": "must be {} or less",
+    "minItems": "must have {} or more items",
+    "minLength": "must have {} or more characters",
+    "minProperties": "must have {} or more keys",
+    "minimum": "must be {} or more",
+    "multipleOf": "must be a multiple of {}",
+    "pattern": "must match the pattern {}",
+    "uniqueItems": "must not hold an item twice",
+}
+AnySchema: TypeAlias = Mapping[str, JsonValue] | bool
 
-def problems(
-    schema: Mapping[str, JsonValue] | bool, data: object, *, naive_times: bool = False
-) -> tuple[str, ...]:
+
+def problems(schema: AnySchema, data: object, *, naive_times: bool = False) -> tuple[str, ...]:
     """Return what is wrong with `data`, one sentence each; empty when it is valid.
 
     Formats are checked: `date-time` is RFC 3339, with `naive_times` any ISO 8601 date and time.
     Other documents are not fetched; the metaschemas of JSON Schema are known.
 
     >>> problems({"properties": {"n": {"type": "integer"}}}, {"n": "3"})
-    ('\'n\' must be an integer, got "3" (a text).',)
+    ('\\'n\\' must be an integer, got "3" (a text).',)
 
     Raises:
         ConfigError: the schema itself is not valid.
@@ -70,7 +88,7 @@ def _compiled(schema: str, *, naive_times: bool) -> jsonschema_rs.Validator:
 class _KnownNames:
     """The property names of a schema, for "did you mean"."""
 
-    def __init__(self, schema: Mapping[str, JsonValue] | bool):
+    def __init__(self, schema: AnySchema):
         self._schema = schema
 
     def beside(self, error: ValidationError) -> list[str]:
@@ -122,36 +140,13 @@ def _texts(error: ValidationError, known: _KnownNames) -> Iterator[str]:
             yield f"{_place(error.instance_path)} {_expectation(error)}, {_got(error)}."
 
 
-def _expectation(error: ValidationError) -> str:  # noqa: PLR0911 -- one line for each keyword
-    match error.kind:
-        case Kind.Type(types=types):
-            return f"must be {_one_of(types)}"
-        case Kind.Constant(expected_value=value):
-            return f"must be {shown(value)}"
-        case Kind.Minimum(limit=limit):
-            return f"must be {limit} or more"
-        case Kind.Maximum(limit=limit):
-            return f"must be {limit} or less"
-        case Kind.ExclusiveMinimum(limit=limit):
-            return f"must be above {limit}"
-        case Kind.ExclusiveMaximum(limit=limit):
-            return f"must be below {limit}"
-        case Kind.MinLength(limit=limit):
-            return f"must have {limit} or more characters"
-        case Kind.MaxLength(limit=limit):
-            return f"must have {limit} or fewer characters"
-        case Kind.MinItems(limit=limit):
-            return f"must have {limit} or more items"
-        case Kind.MaxItems(limit=limit):
-            return f"must have {limit} or fewer items"
-        case Kind.Pattern(pattern=pattern):
-            return f"must match the pattern {shown(pattern)}"
-        case Kind.Format(format=name):
-            return f"must be a valid {name}"
-        case Kind.OneOfMultipleValid():
-            return "fits several of the forms of which exactly one may fit"
-        case _:
-            return f"does not fit ({shown(error.message, 200)})"
+def _expectation(error: ValidationError) -> str:
+    if isinstance(error.kind, Kind.Type):
+        return f"must be {_one_of(error.kind.types)}"
+    template = _EXPECTATIONS.get(error.kind.name)
+    if template is None:
+        return f"does not fit ({shown(error.message, 200)})"
+    return template.format(shown(error.kind.value))
 
 
 def _alternatives(
@@ -196,7 +191,7 @@ def _unknown_key(error: ValidationError, name: str, known: _KnownNames) -> str:
     return f"{place} is not known.{hint}{listed}"
 
 
-def _wrong_choice(error: ValidationError, options: list[JsonValue]) -> str:
+def _wrong_choice(error: ValidationError, options: Sequence[object]) -> str:
     choices = ", ".join(shown(option) for option in options[:_SHOWN_CHOICES])
     more = f" and {len(options) - _SHOWN_CHOICES} more" if len(options) > _SHOWN_CHOICES else ""
     near = get_close_matches(str(error.instance), [str(option) for option in options], n=1)

@@ -81,7 +81,7 @@ def show(value: Scalar, unit: str, lang: Lang, *, precision: int | None = None) 
     """
     if isinstance(value, str):
         return show_period(value, lang) if unit in PERIOD_UNITS else value
-    if value is None or not math.isfinite(value):
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return MISSING
     if isinstance(value, bool):
         return _BOOLEANS[lang][value]
@@ -171,8 +171,8 @@ def column_decimals(values: Iterable[Scalar], unit: str) -> int:
     Whole numbers need none, money two, per cent one (two when all are below 1); other columns
     enough for three significant digits of the smallest, but no more than the values have.
 
-    >>> column_decimals([1, 2], ""), column_decimals([0.5, 12.25], "kg"), column_decimals([9.5], "$")
-    (0, 2, 2)
+    >>> [column_decimals(*column) for column in (([1, 2], ""), ([0.5, 12.25], "kg"), ([9.5], "$"))]
+    [0, 2, 2]
     """
     numbers = [
         abs(value)
@@ -208,7 +208,7 @@ def _prose_digits(magnitude: float, unit: str, lang: Lang, precision: int | None
     if kind in {"percent", "points"}:
         return _percent_digits(magnitude)
     if magnitude and not _SCIENTIFIC_BELOW <= magnitude < _SCIENTIFIC_FROM:
-        return f"{magnitude:.2e}"
+        return f"{Decimal(magnitude):.2e}"
     compact_from = _SCALES[lang][0][0] if kind in {"currency", "measure"} else _FULL_BELOW
     if magnitude + 0.5 >= compact_from:
         return _compact_digits(magnitude, lang)
@@ -237,20 +237,25 @@ def _percent_digits(magnitude: float) -> str:
 
 def _compact_digits(magnitude: float, lang: Lang) -> str:
     scales = _SCALES[lang]
-    for index, (scale, word) in enumerate(scales):
-        scaled = magnitude / scale
-        digits = _fixed(scaled, 2 if scaled < 10 else 1).replace(",", "")
-        is_last = index + 1 == len(scales)
-        # Compared after rounding: 999.96 million is 1 billion, not 1000 million.
-        if is_last or float(digits) < scales[index + 1][0] / scale:
-            break
-    whole, _, fraction = digits.partition(".")
-    fraction = fraction.rstrip("0")
-    return f"{int(whole)}{'.' if fraction else ''}{fraction}{word}"
+    index = 0
+    # Compared after rounding: 999.96 million is 1 billion, not 1000 million.
+    while index + 1 < len(scales) and _scaled(magnitude, scales[index][0]) >= Decimal(
+        scales[index + 1][0] / scales[index][0]
+    ):
+        index += 1
+    scale, word = scales[index]
+    digits = f"{_scaled(magnitude, scale):f}"
+    return (digits.rstrip("0").rstrip(".") if "." in digits else digits) + word
+
+
+def _scaled(magnitude: float, scale: float) -> Decimal:
+    scaled = Decimal(repr(magnitude)) / Decimal(scale)
+    step = Decimal("0.01") if scaled < 10 else Decimal("0.1")
+    return scaled.quantize(step, ROUND_HALF_UP)
 
 
 def _four_digits(magnitude: float) -> str:
-    """Write a broken number below 1,000 with about four significant digits, at least one decimal."""
+    """Write a broken number below 1,000 with about four significant digits."""
     if magnitude >= 100:
         decimals = 1
     elif magnitude >= 1:

@@ -1,4 +1,4 @@
-"""The units that prose shows with a number: per cent, currencies and measures, in both languages."""
+"""The units that stand with a number in English and Chinese: per cent, currencies, measures."""
 
 from __future__ import annotations
 

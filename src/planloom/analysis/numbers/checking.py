@@ -1,0 +1,220 @@
+"""Finding the numbers of a finished text that no fact and no given text accounts for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from planloom.analysis.numbers import numeral_patterns as patterns
+from planloom.analysis.numbers.direction import Direction, direction
+from planloom.analysis.numbers.numerals import Numeral, read_numerals
+from planloom.analysis.numbers.sources import ANY_UNIT, Source, Sources, ValueIndex, fits_noun
+from planloom.analysis.numbers.units import GENERIC_NOUNS, currency_of, singular
+from planloom.analysis.numbers.visible_text import visible_text
+from planloom.notes import Lang
+from planloom.values import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Unsourced:
+    """A numeral of the text that nothing gives."""
+
+    numeral: Numeral
+    sentence: str
+    """The sentence or table row it stands in."""
+    nearest: str
+    """The closest value of the same kind, as "id = shown"; "" when there is none."""
+
+
+def unsourced_numbers(
+    text: str,
+    *,
+    facts: Iterable[Fact],
+    allowed: Iterable[str] = (),
+    labels: Iterable[str] = (),
+    lang: Lang,
+) -> tuple[Unsourced, ...]:
+    """Return the numerals of a Markdown or HTML text that have no source, in their order.
+
+    A numeral is sourced when a fact agrees with it within half of its last written digit and
+    - is of its kind: per cent only by "%" facts and ratios, percentage points only by "pp",
+      dates only by period labels, ordinals by unitless ranks;
+    - has its currency or measure, where the text writes one;
+    - goes its way: "fell by 4%" needs -4, or a fact whose label speaks of a fall.
+
+    `allowed` are texts (the goal, source documents) whose numerals and names may be used freely.
+    `labels` are names of the data (columns, categories): one such as "Store 12" covers its number
+    only where the whole name stands. Text values and labels of facts count as labels too.
+
+    >>> unsourced_numbers("Sales rose by 4%.", facts=[], lang="en")[0].numeral.text
+    '4%'
+    >>> unsourced_numbers("The top 5 stores", facts=[], allowed=["top 5"], lang="en")
+    ()
+    """
+    sources = Sources(facts, allowed, labels, lang)
+    visible = visible_text(text)
+    masked = sources.phrases.mask(visible)
+    checker = _Checker(masked, sources)
+    return tuple(
+        Unsourced(numeral, _sentence(visible, numeral), checker.nearest(numeral))
+        for numeral in read_numerals(masked)
+        if not checker.is_sourced(numeral)
+    )
+
+
+class _Checker:
+    """Looks the numerals of one text up."""
+
+    def __init__(self, text: str, sources: Sources) -> None:
+        self._text = text
+        self._sources = sources
+
+    def is_sourced(self, numeral: Numeral) -> bool:
+        if numeral.kind == "name":
+            return numeral.text.lower() in self._sources.names
+        if self._is_plain_label(numeral):
+            return True
+        if numeral.dates and self._is_date(numeral):
+            return True
+        if numeral.kind == "date" or (numeral.is_bare_year and self._must_be_year(numeral)):
+            return False
+        if numeral.kind == "ordinal":
+            return self._sources.has_ordinal(numeral.value or 0)
+        if numeral.kind == "fraction" and self._sources.has_fraction(numeral.value or 0):
+            return True
+        return any(self._agrees(source, numeral, way) for source, way in self._candidates(numeral))
+
+    def nearest(self, numeral: Numeral) -> str:
+        index, factor = self._index(numeral)
+        source = index.nearest((numeral.value or 0) * factor)
+        return f"{source.name} = {source.shown}" if source else ""
+
+    def _is_date(self, numeral: Numeral) -> bool:
+        # "2024 orders" is a count, though "2024" may be a year of the data.
+        if numeral.is_bare_year and self._noun_after(numeral):
+            return False
+        return self._sources.has_date(numeral.dates)
+
+    def _must_be_year(self, numeral: Numeral) -> bool:
+        return (
+            _YEAR_BEFORE.search(self._text, max(0, numeral.start - 12), numeral.start) is not None
+        )
+
+    def _is_plain_label(self, numeral: Numeral) -> bool:
+        """Say whether the numeral is a label of the data that is a bare number, such as "101"."""
+        if numeral.text not in self._sources.plain_labels:
+            return False
+        return not (patterns.COUNTED.match(self._text, numeral.end) or self._noun_after(numeral))
+
+    def _index(self, numeral: Numeral) -> tuple[ValueIndex, float]:
+        """Return where to look the numeral up, and the factor that its value takes there."""
+        if numeral.kind == "fraction":
+            return self._sources.percents, 100
+        if numeral.kind in {"percent", "growth"}:
+            return self._sources.percents, 1
+        if numeral.kind == "points":
+            return self._sources.points, 1
+        if numeral.kind == "multiple":
+            return self._sources.multiples, 1
+        return self._sources.numbers, 1
+
+    def _candidates(self, numeral: Numeral) -> Iterator[tuple[Source, Direction]]:
+        """Yield the sources within the rounding of the numeral, with the direction of the text."""
+        index, factor = self._index(numeral)
+        low, high = (bound * factor for bound in _bounds(numeral))
+        is_share = numeral.kind in {"percent", "points"}
+        way: Direction = ""
+        if numeral.kind not in {"growth", "multiple", "fraction"}:
+            way = direction(self._text, numeral.start, numeral.end, is_share=is_share)
+        unit = numeral.unit if currency_of(numeral.unit) else ANY_UNIT
+        units = [unit] if unit == ANY_UNIT else [unit, ""]
+        for group in units:
+            yield from ((source, way) for source in index.between(low, high, group))
+            yield from ((source, way) for source in index.between(-high, -low, group))
+        if numeral.kind == "multiple":
+            percents = self._sources.percents
+            yield from ((source, "") for source in percents.between(low * 100, high * 100))
+            if _GREW.search(self._text, max(0, numeral.start - 8), numeral.start):
+                grown = percents.between(low * 100, high * 100)
+                yield from ((source, "") for source in grown)
+
+    def _agrees(self, source: Source, numeral: Numeral, way: Direction) -> bool:
+        return (
+            _sign_agrees(source, numeral, way)
+            and _unit_agrees(source, numeral)
+            and self._noun_agrees(source, numeral)
+        )
+
+    def _noun_agrees(self, source: Source, numeral: Numeral) -> bool:
+        noun = self._noun_after(numeral) if numeral.kind == "number" else ""
+        return not noun or fits_noun(source, noun)
+
+    def _noun_after(self, numeral: Numeral) -> str:
+        """Return the noun after a numeral, when it is one that facts count."""
+        match = _NOUN.match(self._text, numeral.end)
+        if match is None:
+            return ""
+        word = match[1].lower()
+        noun = singular(word)
+        is_plural = noun != word or numeral.value == 1
+        return noun if is_plural and noun in self._sources.nouns - GENERIC_NOUNS else ""
+
+
+_NOUN = re.compile(r"[ \u00a0]([A-Za-z]+)\b")
+_YEAR_BEFORE = re.compile(r"\b(?:in|since|during|until|year|before|after)\s$", re.IGNORECASE)
+_GREW = re.compile("增长|增加|提高|提升|上升|上涨")
+_SENTENCE_END = re.compile(r"[。！？；\n]|[.!?](?=\s)")
+
+
+def _bounds(numeral: Numeral) -> tuple[float, float]:
+    """Return the magnitudes that round to the numeral, wider where the text says "about"."""
+    value = abs(numeral.value or 0)
+    half = numeral.tolerance
+    loose = max(half, min(numeral.place, 0.1 * value))
+    if numeral.kind == "fraction":
+        # "More than half" is said of 52% and of 64%, "nearly half" of 46%.
+        over, under, about = value / 3, value / 10, 0.06 * value
+    else:
+        over, under, about = loose, loose, max(half, min(numeral.place / 2, 0.05 * value))
+    if numeral.hedge == "about":
+        return value - about, value + about
+    if numeral.hedge == "over":
+        return value - half, value + over
+    if numeral.hedge == "under":
+        return value - under, value + half
+    return value - half, value + half
+
+
+def _sign_agrees(source: Source, numeral: Numeral, way: Direction) -> bool:
+    stated = numeral.value or 0
+    if source.value == 0 or stated == 0:
+        return True
+    if numeral.kind == "growth":
+        return (source.value < 0) == (stated < 0)
+    if numeral.sign == "-":
+        return way != "up" and (source.value < 0 or (way == "down" and source.any_sign))
+    if numeral.sign == "+" or way == "up":
+        return source.value > 0
+    if way == "down":
+        return source.value < 0 or source.any_sign
+    return source.value > 0 or way == "unclear"
+
+
+def _unit_agrees(source: Source, numeral: Numeral) -> bool:
+    if not numeral.unit or source.unit == numeral.unit:
+        return True
+    if source.is_given:
+        return not source.unit
+    if currency_of(numeral.unit):
+        return False
+    return source.unit in GENERIC_NOUNS
+
+
+def _sentence(text: str, numeral: Numeral) -> str:
+    start = 0
+    for match in _SENTENCE_END.finditer(text, max(0, numeral.start - 400), numeral.start):
+        start = match.end()
+    start = start or max(0, numeral.start - 400)
+    end = _SENTENCE_END.search(text, numeral.end)
+    return " ".join(text[start : end.end() if end else numeral.end + 200].split())

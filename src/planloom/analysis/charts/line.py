@@ -1,0 +1,117 @@
+"""Draws line charts: one or more series over time, named at the ends of their lines."""
+
+# matplotlib's types leave keyword arguments and some results open.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from planloom.analysis.charts import axes as chart_axes
+from planloom.analysis.charts import style
+from planloom.analysis.charts.canvas import Canvas, Sheet
+from planloom.analysis.charts.lettering import spread
+from planloom.analysis.charts.periods import has_gap, typical_step
+from planloom.analysis.charts.reading import ChartData, Series
+from planloom.analysis.charts.scales import extent, short_value, starts_at_zero, value_axis
+
+_LABEL_WIDTH = 150.0
+_LABEL_GAP = 10.0
+
+
+def draw_line(data: ChartData, sheet: Sheet) -> Figure:
+    """Return a line chart; rows without a value, and missing periods, are gaps in the lines."""
+    canvas = Canvas(sheet)
+    low, high = extent(value for series in data.series for value in series.values)
+    axis = value_axis(
+        low, high, unit=sheet.unit, lang=sheet.lang, from_zero=starts_at_zero(low, high)
+    )
+    labels = _end_labels(data, canvas)
+    room = max(canvas.lettering.width(label, style.TEXT_SIZE) for label in labels)
+    axes = canvas.add_axes(
+        left=style.MARGIN + chart_axes.label_room(sheet.lettering, axis),
+        top=canvas.top + 8,
+        right=style.WIDTH - style.MARGIN - max(28.0, room + _LABEL_GAP),
+        bottom=canvas.height - 48,
+    )
+    places = data.places or tuple(float(index) for index in range(len(data.names)))
+    margin = (places[-1] - places[0]) * 0.012 or 1.0
+    axes.set_xlim(places[0] - margin, places[-1] + margin)
+    chart_axes.draw_value_axis(axes, axis)
+    chart_axes.draw_places(canvas, axes, data.grain, places, data.names)
+    for index, series in enumerate(data.series):
+        _draw_series(axes, _with_gaps(data, places, series), _color(data, index), index)
+    _draw_end_labels(data, places, labels, canvas, axes)
+    return canvas.figure
+
+
+def _color(data: ChartData, index: int) -> str:
+    return style.series_color(index, data.series[index].name)
+
+
+def _with_gaps(
+    data: ChartData, places: Sequence[float], series: Series
+) -> list[list[tuple[float, float]]]:
+    """Return the unbroken runs of a series, as points."""
+    step = typical_step(places)
+    runs: list[list[tuple[float, float]]] = [[]]
+    for place, value in zip(places, series.values, strict=True):
+        last = runs[-1][-1][0] if runs[-1] else None
+        if last is not None and data.grain and has_gap(data.grain, last, place, step):
+            runs.append([])
+        if value is None:
+            runs.append([])
+        else:
+            runs[-1].append((place, value))
+    return [run for run in runs if run]
+
+
+def _draw_series(axes: Axes, runs: list[list[tuple[float, float]]], color: str, index: int) -> None:
+    dashes = "solid" if index < len(style.SERIES) else (0, (4, 1.6))
+    for run in runs:
+        x, y = zip(*run, strict=True)
+        if len(run) == 1:  # A line needs two points: alone, one would be invisible.
+            axes.plot(x, y, color=color, marker="o", markersize=5, linestyle="none", zorder=3)
+        else:
+            axes.plot(x, y, color=color, linewidth=2.4, linestyle=dashes, zorder=3)
+
+
+def _end_labels(data: ChartData, canvas: Canvas) -> list[str]:
+    """Return what stands at the end of each line: its name, or of a single line its value."""
+    sheet = canvas.sheet
+    if len(data.series) > 1:
+        return [
+            canvas.lettering.cut(series.name, _LABEL_WIDTH, size=style.TEXT_SIZE)
+            for series in data.series
+        ]
+    last = next(value for value in reversed(data.values) if value is not None)
+    return [short_value(last, unit=sheet.unit, lang=sheet.lang)]
+
+
+def _draw_end_labels(
+    data: ChartData, places: Sequence[float], labels: list[str], canvas: Canvas, axes: Axes
+) -> None:
+    ends: list[tuple[int, float, float]] = []
+    for index, series in enumerate(data.series):
+        known = [
+            (place, value)
+            for place, value in zip(places, series.values, strict=True)
+            if value is not None
+        ]
+        if known:
+            ends.append((index, *canvas.on_paper(axes, *known[-1])))
+    right = canvas.on_paper(axes, axes.get_xlim()[1], 0)[0] + _LABEL_GAP
+    height = style.TEXT_SIZE * 1.2
+    middles = spread([y for _, _, y in ends], [height] * len(ends), canvas.top, canvas.height - 40)
+    for (index, x, y), middle in zip(ends, middles, strict=True):
+        color = _color(data, index)
+        canvas.guide([(x, y)], color=color, dot=True)
+        if abs(middle - y) > height / 2 or right - x > 24:
+            canvas.guide([(x + 5, y), (right - 3, middle)])
+        canvas.text(
+            right, middle, labels[index], color=style.text_color(color),
+            bold=len(data.series) == 1,
+        )  # fmt: skip

@@ -12,7 +12,7 @@ from planloom.analysis.database import identifier, plain
 from planloom.notes import Note, Scalar
 from planloom.values import Fact
 
-_CITED = re.compile(r"<([a-z_]+)((?:\|[^<>|]*\|[^<>|]*)?)>")
+_CITED = re.compile(r"<([\w.\-]+)((?:\|[^<>|]*\|[^<>|]*)?)>")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,13 @@ class Source:
     """What follows FROM in the query on record."""
     kept: str
     """What follows FROM here: the same rows, computed once."""
+
+    def derive(self, select: str, where: str = "") -> Source:
+        """Return the rows that `select` (columns) makes of this source, as a source."""
+        return Source(
+            sql=f"({select} FROM {self.sql} {where}) AS derived",
+            kept=f"({select} FROM {self.kept} {where}) AS derived",
+        )
 
 
 class FactSheet:

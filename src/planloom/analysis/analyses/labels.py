@@ -15,6 +15,12 @@ MISSING = Note("(missing)", "（缺失）")
 """What the key NULL is called."""
 
 
+ROWS = Note("Rows", "记录数")
+"""Heading of the column that tells how many rows of the analysed table a row rests on."""
+COUNT_HEADINGS = (ROWS, Note("Number of rows", "记录数"), Note("Values", "有值记录数"))
+"""Headings of columns that tell so."""
+
+
 def other_mark(categories: int) -> str:
     """Return the key of the row that stands for `categories` further categories.
 

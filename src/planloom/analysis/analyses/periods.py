@@ -115,17 +115,20 @@ def incomplete_ends(seen: Sequence[Seen], grain: Grain) -> tuple[bool, bool]:
     The last one does when its last row lies farther from the period's end than is usual in the
     other periods; the first one likewise at its start. "Usual" is the largest distance of the
     others, but not above three times their median plus two (days; hours when periods are days),
-    so that one outage does not hide a cut. A single period cannot be judged: (False, False).
+    so that one outage does not hide a cut. Less than a fortieth of a period (2 days of a quarter,
+    9 of a year) is no cut: business pauses over holidays. A single period cannot be judged:
+    (False, False).
     """
     if len(seen) < 2:
         return False, False
     leads = [_distance(each.start, each.first, grain) for each in seen]
     lags = [_distance_to_end(each, grain) for each in seen]
-    return leads[0] > _usual(leads[1:]), lags[-1] > _usual(lags[:-1])
+    return leads[0] > _usual(leads[1:], grain), lags[-1] > _usual(lags[:-1], grain)
 
 
-def _usual(distances: Sequence[int]) -> float:
-    return min(max(distances), 3 * median(distances) + 2)
+def _usual(distances: Sequence[int], grain: Grain) -> float:
+    trifle = {"quarter": 2, "year": 9}.get(grain, 0)
+    return max(trifle, min(max(distances), 3 * median(distances) + 2))
 
 
 def _distance(start: date, first: datetime, grain: Grain) -> int:

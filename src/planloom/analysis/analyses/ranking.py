@@ -12,7 +12,7 @@ from planloom.analysis.analyses.fact_ids import prefix, segment
 from planloom.analysis.analyses.fact_sheet import FactSheet
 from planloom.analysis.analyses.group_facts import TOLD, Groups, keep_groups
 from planloom.analysis.analyses.grouping import Grouping, ShownNames
-from planloom.analysis.analyses.labels import display_name, sentence_case
+from planloom.analysis.analyses.labels import ROWS, display_name, sentence_case
 from planloom.analysis.analyses.naming import distinct_names
 from planloom.analysis.analyses.remarks import adding_rates, rows_without_value, words
 from planloom.analysis.database import connect
@@ -91,7 +91,7 @@ def _result(groups: Groups) -> tuple[ResultTable, ShownNames]:
         headings={
             label: Note.same(sentence_case(display_name(category))),
             value: measure.heading(),
-            rows: Note("Rows", "记录数"),
+            rows: ROWS,
         },
         keys=(label,),
         units={value: measure.unit},

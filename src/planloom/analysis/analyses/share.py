@@ -13,7 +13,7 @@ from planloom.analysis.analyses.fact_ids import prefix, segment
 from planloom.analysis.analyses.fact_sheet import FactSheet
 from planloom.analysis.analyses.group_facts import TOLD, Groups, keep_groups
 from planloom.analysis.analyses.grouping import Grouping, ShownNames
-from planloom.analysis.analyses.labels import display_name, sentence_case
+from planloom.analysis.analyses.labels import ROWS, display_name, sentence_case
 from planloom.analysis.analyses.naming import distinct_names
 from planloom.analysis.analyses.remarks import adding_rates, rows_without_value, words
 from planloom.analysis.database import connect
@@ -109,7 +109,7 @@ def _result(groups: Groups) -> tuple[ResultTable, ShownNames]:
         label: Note.same(sentence_case(display_name(category))),
         value: measure.heading(),
         part: Note("Share", "占比"),
-        rows: Note("Rows", "记录数"),
+        rows: ROWS,
     }
     result = ResultTable(
         kind="share",

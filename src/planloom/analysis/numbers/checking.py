@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planloom.analysis.numbers import numeral_patterns as patterns
 from planloom.analysis.numbers.direction import Direction, direction
 from planloom.analysis.numbers.numerals import Numeral, read_numerals
 from planloom.analysis.numbers.sources import ANY_UNIT, Source, Sources, ValueIndex, fits_noun
-from planloom.analysis.numbers.units import GENERIC_NOUNS, currency_of, singular
+from planloom.analysis.numbers.units import GENERIC_NOUNS, RANK_NOUNS, currency_of, singular
 from planloom.analysis.numbers.visible_text import visible_text
 from planloom.notes import Lang
 from planloom.values import Fact
@@ -83,7 +83,12 @@ class _Checker:
             return self._sources.has_ordinal(numeral.value or 0)
         if numeral.kind == "fraction" and self._sources.has_fraction(numeral.value or 0):
             return True
-        return any(self._agrees(source, numeral, way) for source, way in self._candidates(numeral))
+        if any(self._agrees(source, numeral, way) for source, way in self._candidates(numeral)):
+            return True
+        shared = numeral.shared_kind
+        return shared is not None and self.is_sourced(
+            replace(numeral, kind=shared, shared_kind=None, dates=(), is_bare_year=False)
+        )
 
     def nearest(self, numeral: Numeral) -> str:
         index, factor = self._index(numeral)
@@ -133,18 +138,34 @@ class _Checker:
             yield from ((source, way) for source in index.between(low, high, group))
             yield from ((source, way) for source in index.between(-high, -low, group))
         if numeral.kind == "multiple":
-            percents = self._sources.percents
-            yield from ((source, "") for source in percents.between(low * 100, high * 100))
-            if _GREW.search(self._text, max(0, numeral.start - 8), numeral.start):
-                grown = percents.between(low * 100, high * 100)
-                yield from ((source, "") for source in grown)
+            # 2x is 200 per cent of something, 增长1倍 a growth of 100 per cent.
+            percents = self._sources.percents.between(low * 100, high * 100)
+            yield from ((source, way) for source in percents)
+        if numeral.kind == "growth":
+            factor = 1 + (numeral.value or 0) / 100
+            multiples = self._sources.multiples.between(factor * 0.95, factor * 1.05)
+            yield from ((replace(source, any_sign=True), way) for source in multiples)
 
     def _agrees(self, source: Source, numeral: Numeral, way: Direction) -> bool:
         return (
             _sign_agrees(source, numeral, way)
             and _unit_agrees(source, numeral)
+            and self._may_be_bare(source, numeral)
             and self._noun_agrees(source, numeral)
         )
+
+    def _may_be_bare(self, source: Source, numeral: Numeral) -> bool:
+        """Say whether a number without unit says enough to be the source's value.
+
+        Else any small whole number would find a rank or a rounded weight that happens to fit.
+        """
+        if numeral.kind != "number" or numeral.unit or source.is_given:
+            return True
+        if source.unit in RANK_NOUNS:
+            before = self._text[max(0, numeral.start - 14) : numeral.start]
+            return _RANK_BEFORE.search(before) is not None
+        is_rounded = numeral.place >= 1 and not source.value.is_integer()
+        return source.is_noun or not source.unit or not is_rounded or abs(source.value) >= 100
 
     def _noun_agrees(self, source: Source, numeral: Numeral) -> bool:
         noun = self._noun_after(numeral) if numeral.kind == "number" else ""
@@ -163,7 +184,10 @@ class _Checker:
 
 _NOUN = re.compile(r"[ \u00a0]([A-Za-z]+)\b")
 _YEAR_BEFORE = re.compile(r"\b(?:in|since|during|until|year|before|after)\s$", re.IGNORECASE)
-_GREW = re.compile("增长|增加|提高|提升|上升|上涨")
+_RANK_BEFORE = re.compile(
+    r"(?:\brank(?:s|ed|ing)?|\bplaced?|\bposition|\bnumber|\btop|排名|排|位列|名列|位居)[\s:：第#]*$",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"[。！？；\n]|[.!?](?=\s)")
 
 
@@ -191,7 +215,7 @@ def _sign_agrees(source: Source, numeral: Numeral, way: Direction) -> bool:
     if source.value == 0 or stated == 0:
         return True
     if numeral.kind == "growth":
-        return (source.value < 0) == (stated < 0)
+        return source.any_sign or (source.value < 0) == (stated < 0)
     if numeral.sign == "-":
         return way != "up" and (source.value < 0 or (way == "down" and source.any_sign))
     if numeral.sign == "+" or way == "up":

@@ -56,6 +56,7 @@ _PATTERN = re.compile(
     rf"(?P<one_in>(?P<in_top>{_WORD}|\d+)\s(?:in|out\sof)\s(?P<in_bottom>{_WORD}))"
     rf"|(?P<mixed>(?P<whole>{_WORD})\sand\s(?:a\shalf|(?P<qtop>a|three)\squarters?))"
     rf"|(?P<scaled>(?P<spart>half|quarter)\s(?:of\s)?an?\s(?P<scale>thousand|million|billion|trillion|dozen))"
+    rf"|(?P<slash>(?<![\d./])[1-4]/[2-5](?![\d/.]\d?))"
     rf"|(?P<part>(?P<top>an?|one|two|three|four|five|six|seven|eight|nine)[\s-](?P<bottom>{_PART})"
     rf"(?![\s-](?:party|parties|person|largest|smallest|biggest|highest|lowest|best|place|quarter|of\sthe\syear|to)))"
     rf"|(?P<half>(?<!first\s)(?<!second\s)(?<!latter\s)(?<!other\s)(?<!first-)half)(?=\s(?:of|the|that|its|their|as|a)\b|[\s,.;:)]|$)(?!-|\s(?:year|hour)\b)"
@@ -118,6 +119,8 @@ def _read(text: str, match: re.Match[str]) -> EnglishWord | None:
         scale = match["scale"].lower()
         value = share * (12 if scale == "dozen" else _SCALES[scale])
         return found("number", value, value / 10 if scale != "dozen" else 1)
+    if match["slash"]:
+        return found("fraction", int(match["slash"][0]) / int(match["slash"][2]), 0.01)
     if match["part"]:
         bottom = match["bottom"].lower()
         below = 2 if bottom.startswith("hal") else _PARTS[bottom.removesuffix("s")]

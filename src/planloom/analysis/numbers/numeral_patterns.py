@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from planloom.analysis.numbers.chinese_numerals import NUMERAL
-from planloom.analysis.numbers.units import CURRENCIES, MEASURES, PERCENT_WORDS, currency_of
+from planloom.analysis.numbers.units import CURRENCIES, MEASURES, PERCENT_WORDS
 
 _FULL_WIDTH = {0xFF10 + digit: str(digit) for digit in range(10)}
 _FULL_WIDTH |= {ord(wide): narrow for wide, narrow in zip("．％－＋＄￥", ".%-+$¥", strict=True)}
@@ -91,7 +91,7 @@ _CHINESE_UNITS = {currency.zh for currency in CURRENCIES} | {"人民币", "￥",
 _CHINESE_MEASURES = {measure.zh for measure in MEASURES} | {"公斤", "公里", "星期"}
 UNIT_AFTER = re.compile(
     rf"(?:\s?({_alternatives(_CHINESE_UNITS | _CHINESE_MEASURES)})|"
-    r"[\s-]?([A-Za-z°µ][A-Za-z²³/]*|[℃℉€£¥$]))"
+    r"[\s-]?([A-Za-z°µ][A-Za-z²³/]*|[℃℉]|[€£¥$](?!\s?\d)))"
 )
 
 _NUM = rf"(?:\d+(?:\.\d+)?|{NUMERAL})"
@@ -99,6 +99,9 @@ CHINESE_PERCENT = re.compile(rf"(?P<sign>负)?(?P<base>[百千万])分之(?P<num
 CHINESE_TENTHS = re.compile(
     r"(?<![\d一二三四五六七八九十百千万亿完收变])(?P<tenths>[一二两三四五六七八九十]|[1-9])成"
     r"(?P<half>[一二三四五六七八九半])?(?![不为员人交功果本绩立就语千上员效])"
+)
+CHINESE_COMPOUND = re.compile(
+    r"(?<![\d.,])(?P<high>\d+)(?P<high_scale>[亿万])零?(?P<low>\d+)(?P<low_scale>[万千])(?![亿万])"
 )
 CHINESE_FRACTION = re.compile(rf"(?P<bottom>{_NUM})分之(?P<top>{_NUM})")
 CHINESE_HALF = re.compile(r"(?<![第])(?:一半|半数|过半)(?!时间点)")
@@ -108,7 +111,7 @@ CHINESE_ORDINAL = re.compile(
 CHINESE_GROWTH = re.compile("翻(?:了)?(?:一)?[倍番](?!数)|减半|腰斩|成倍增长")
 CHINESE_COUNT = re.compile(
     rf"(?<![第零〇一二两三四五六七八九十百千万亿])(?P<number>{NUMERAL})(?P<half>(?=个半))?\s?"
-    rf"(?P<unit>个百分点|{_COUNTERS}|公顷|平方米|立方米)"
+    rf"(?P<unit>个百分点|{_COUNTERS}|公顷|平方米|立方米|(?=[到至~–-]{NUMERAL}\s?(?:{_COUNTERS})))"
 )
 # Words in which a numeral does not count, though a counter seems to follow.
 IDIOM = re.compile(
@@ -129,8 +132,18 @@ def is_counted_one(text: str, match: re.Match[str]) -> bool:
     )
 
 
+def is_tag(text: str, match: re.Match[str]) -> bool:
+    """Say whether a whole number tells one thing from others: "No. 13", "#13", "13号"."""
+    if not match["digits"].isdigit() or match["unit"] or match["scale"]:
+        return False
+    before = text[max(0, match.start() - 4) : match.start()]
+    return text.startswith("号", match.end()) or re.search(r"#$|\bNo\.\s?$", before) is not None
+
+
 SPELLED_UNIT = re.compile(r"[\s-](?:percentage\spoints?|percent\b|per\scent\b|%)", re.IGNORECASE)
-RANGE = re.compile(r"\s?(?:[-–—−~～至到或和与、]|to|and|or|through)\s?", re.IGNORECASE)
+RANGE = re.compile(r"\s?(?:[-–—−~～至到]|to|through)\s?", re.IGNORECASE)
+BETWEEN = re.compile(r"\bbetween\s(?:about\s)?[$€£¥]?$|介于$", re.IGNORECASE)
+LIST = re.compile(r"\s?(?:[、,]|[和与或]|,?\s?and|,?\s?or)\s?", re.IGNORECASE)
 _SCALE_WORD = re.compile(
     r"(hundred|thousand|million|billion|trillion|mn|bn|tn|[kKMB])\b|([十百千万亿]+)", re.IGNORECASE
 )
@@ -175,8 +188,3 @@ def hedge(text: str, start: int, end: int) -> Literal["", "about", "over", "unde
 def names_in(text: str) -> list[str]:
     """Return the tokens of a text that are names with digits, in lower case."""
     return [match[0].lower() for match in NAME.finditer(half_width(text))]
-
-
-def is_currency_sign(text: str) -> bool:
-    """Say whether a text is a currency sign or code."""
-    return currency_of(text) is not None

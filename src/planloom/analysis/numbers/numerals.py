@@ -45,6 +45,8 @@ class Numeral:
     """Readings of a date; more than one where day and month could be either."""
     is_bare_year: bool = False
     """Four digits that may be a year or a count; `value` is set too."""
+    shared_kind: NumeralKind | None = None
+    """Kind of the number that ends the list it is in: "3, 5 and 7%" may mean 3%."""
 
 
 def read_numerals(text: str) -> tuple[Numeral, ...]:
@@ -63,7 +65,7 @@ def read_numerals(text: str) -> tuple[Numeral, ...]:
         claims.add(Numeral("", span.start, span.end, "date", dates=span.readings))
     for match in patterns.NAME.finditer(plain):
         claims.add(Numeral("", match.start(), match.end(), "name"))
-    for reader in (_chinese_parts, _figures, _chinese_words, read_english_words):
+    for reader in (_chinese_parts, read_english_words, _figures, _chinese_words):
         for numeral in reader(plain):
             claims.add(numeral)
     return _with_ranges(plain, claims.sorted())
@@ -95,7 +97,7 @@ class _Claims:
 def _figures(text: str) -> Iterator[Numeral]:
     """Yield the numbers written with digits."""
     for match in patterns.FIGURE.finditer(text):
-        if match["ordinal_before"] or match["ordinal_after"]:
+        if match["ordinal_before"] or match["ordinal_after"] or patterns.is_tag(text, match):
             yield _ordinal(match)
             continue
         digits = match["digits"].replace(",", "").replace("\u00a0", "").replace("\u202f", "")
@@ -217,6 +219,11 @@ def _chinese_parts(text: str) -> Iterator[Numeral]:
         yield _hedged(
             text, match, "percent", -value * factor if sign else value * factor, step, sign
         )
+    for match in patterns.CHINESE_COMPOUND.finditer(text):
+        step = float(patterns.CHINESE_PLACES.get(match["low_scale"], 10_000))
+        value = int(match["high"]) * SCALES[match["high_scale"]] + int(match["low"]) * step
+        numeral = _hedged(text, match, "number", value, step)
+        yield replace(numeral, unit=unit_after(text, match.end()))
     for match in patterns.CHINESE_TENTHS.finditer(text):
         value = _number(match["tenths"])
         if value is not None and 0 < value <= 10:
@@ -250,7 +257,9 @@ def _chinese_words(text: str) -> Iterator[Numeral]:
             continue
         end = match.end("number")
         kind: NumeralKind = "number"
-        if match["unit"] == "倍":
+        if match["unit"] == "号":
+            kind = "ordinal"
+        elif match["unit"] == "倍":
             kind, end = "multiple", match.end("unit")
         elif match["unit"].endswith("百分点"):
             kind, end = "points", match.end("unit")
@@ -310,6 +319,8 @@ def _hedged(
 
 
 def _number(word: str) -> float | None:
+    if word == "百":
+        return 100
     return float(word) if re.fullmatch(r"[\d.]+", word) else parse_chinese(word)
 
 
@@ -320,25 +331,32 @@ def _step_of(word: str) -> float:
 
 
 def _with_ranges(text: str, numerals: list[Numeral]) -> tuple[Numeral, ...]:
-    """Let the first number of "3–5%", "3 to 5 million" or "1–9 March" take the unit of the second."""
+    """Let the first number of "3–5%", "3 to 5 million" or "1–9 March" take on the second's unit."""
     for index in range(len(numerals) - 2, -1, -1):
         this, following = numerals[index], numerals[index + 1]
         between = text[this.end : following.start]
-        if len(between) > 8 or this.value is None or this.kind != "number" or this.unit:
+        if len(between) > 8 or this.value is None or this.kind != "number":
             continue
-        if patterns.RANGE.fullmatch(between):
-            numerals[index] = _like(this, following, text)
+        is_range = patterns.RANGE.fullmatch(between) or (
+            patterns.BETWEEN.search(text[max(0, this.start - 16) : this.start])
+        )
+        if is_range:
+            numerals[index] = _like(this, following)
+        elif patterns.LIST.fullmatch(between):
+            shared = following.shared_kind or following.kind
+            if shared in {"percent", "points", "multiple"}:
+                numerals[index] = replace(this, shared_kind=shared)
     return tuple(numerals)
 
 
-def _like(this: Numeral, following: Numeral, text: str) -> Numeral:
+def _like(this: Numeral, following: Numeral) -> Numeral:
     """Return a bare number with the kind, unit and scale of the next one."""
     value = this.value or 0.0
     if following.kind == "date" and not following.is_bare_year and not this.is_bare_year:
         return _as_date(this, following)
     if following.kind in {"percent", "points", "multiple"}:
         return replace(this, kind=following.kind, dates=(), is_bare_year=False)
-    if following.kind != "number" or following.value is None:
+    if following.kind != "number" or following.unit not in {"", this.unit} and this.unit:
         return this
     scale = patterns.scale_of(following.text)
     if scale == 1 or patterns.scale_of(this.text) != 1 or this.place >= 1000:
@@ -348,7 +366,7 @@ def _like(this: Numeral, following: Numeral, text: str) -> Numeral:
         value=value * scale,
         tolerance=this.tolerance * scale,
         place=this.place * scale,
-        unit=following.unit,
+        unit=this.unit or following.unit,
         dates=(),
         is_bare_year=False,
     )

@@ -102,7 +102,8 @@ POINT_WORDS = frozenset(
 )
 MULTIPLE_UNITS = frozenset({"", "x", "×", "times", "倍", "fold", "ratio"})
 RATIO_UNITS = frozenset({"ratio", "share", "fraction", "proportion", "比率", "比例", "占比"})
-RANK_UNITS = frozenset({"", "rank", "ordinal", "place", "position", "名", "位"})
+RANK_NOUNS = frozenset({"rank", "ordinal", "place", "position", "名次", "排名"})
+RANK_UNITS = RANK_NOUNS | {"", "名", "位"}
 GENERIC_NOUNS = frozenset(
     {
         "", "row", "record", "line", "value", "entry", "observation", "case", "item", "unit",

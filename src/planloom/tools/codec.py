@@ -172,6 +172,7 @@ def _duration(value: timedelta) -> str:
 
 
 def _encode_container(value: object, place: str, depth: int) -> JsonValue:
+    type_name = type(value).__name__
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
         return {name: _encode(part, f"{place}.{name}", depth + 1) for name, part in fields}
@@ -188,14 +189,10 @@ def _encode_container(value: object, place: str, depth: int) -> JsonValue:
     if isinstance(value, _PydanticModel) and not isinstance(value, type):
         return _encode_mapping(value.model_dump(by_alias=True), place, depth)
     raise ToolError(
-        f"{place} is of type {_type_name(value)}, which has no JSON form. Use numbers, text, lists, "
-        "dicts and dataclasses of them; keep large or binary data in a file and pass a TableRef, "
+        f"{place} is of type {type_name}, which has no JSON form. Use numbers, text, lists, dicts "
+        "and dataclasses of them; keep large or binary data in a file and pass a TableRef, "
         "ImageRef or FileRef."
     )
-
-
-def _type_name(value: object) -> str:
-    return type(value).__name__
 
 
 def _encode_mapping(

@@ -12,7 +12,7 @@ from typing import Self, cast
 from planloom.errors import ArgumentError, UnknownToolError
 from planloom.tools.arguments import bind
 from planloom.tools.context import ToolContext
-from planloom.tools.limits import LimitReachedError, Outcome, run_coroutine, run_in_thread
+from planloom.tools.limits import GRACE_S, LimitReachedError, Outcome, run_coroutine, run_in_thread
 from planloom.tools.outcomes import checked, failed
 from planloom.tools.process_pool import ProcessPool
 from planloom.tools.registry import ToolRegistry
@@ -32,14 +32,17 @@ class ToolRunner:
         registry: ToolRegistry,
         *,
         processes: int | None = None,
+        grace_s: float = GRACE_S,
         clock: Callable[[], float] = time.perf_counter,
     ):
         """Take the registry to find tools in.
 
         `processes` bounds the worker processes for tools with isolation="process"; by default as
-        many as there are processors, at most 4. They start when first needed.
+        many as there are processors, at most 4. They start when first needed. `grace_s` is how
+        long a thread or coroutine may take to end at its limit before it is left behind.
         """
         self._registry = registry
+        self._grace_s = grace_s
         self._clock = clock
         self._prepared: set[str] = set()
         self._pool = ProcessPool(processes)
@@ -86,7 +89,7 @@ class ToolRunner:
         if tool.runs_in == "process":
             return await self._pool.call(tool, arguments, context)
         try:
-            outcome = await _run_here(tool, bound)
+            outcome = await self._run_here(tool, bound)
         except LimitReachedError as error:
             return ToolResult.failure("timeout", _timeout_text(tool, ended=error.ended))
         if outcome.error is not None:
@@ -103,21 +106,22 @@ class ToolRunner:
         _ = self._registry.get(name).arguments_schema
         self._prepared.add(name)
 
+    async def _run_here(self, tool: AnyTool, arguments: Mapping[str, object]) -> Outcome:
+        # Results are checked in the thread as well: a large one would hold up the event loop.
+        if tool.runs_in == "thread":
+            return await self._in_thread(tool, lambda: checked(tool, tool.function(**arguments)))
+        outcome = await run_coroutine(
+            lambda: cast("Awaitable[object]", tool.function(**arguments)),
+            tool.timeout_s,
+            grace_s=self._grace_s,
+        )
+        if outcome.error is not None:
+            return outcome
+        return await self._in_thread(tool, lambda: checked(tool, outcome.value))
 
-async def _run_here(tool: AnyTool, arguments: Mapping[str, object]) -> Outcome:
-    # Results are checked in the thread as well: a large one would hold up the event loop.
-    if tool.runs_in == "thread":
-        return await _in_thread(tool, lambda: checked(tool, tool.function(**arguments)))
-    outcome = await run_coroutine(
-        lambda: cast("Awaitable[object]", tool.function(**arguments)), tool.timeout_s
-    )
-    if outcome.error is not None:
-        return outcome
-    return await _in_thread(tool, lambda: checked(tool, outcome.value))
-
-
-async def _in_thread(tool: AnyTool, function: Callable[[], object]) -> Outcome:
-    return await run_in_thread(function, tool.timeout_s, name=f"planloom-{tool.name}")
+    async def _in_thread(self, tool: AnyTool, function: Callable[[], object]) -> Outcome:
+        name = f"planloom-{tool.name}"
+        return await run_in_thread(function, tool.timeout_s, name=name, grace_s=self._grace_s)
 
 
 def _timeout_text(tool: AnyTool, *, ended: bool) -> str:

@@ -55,9 +55,10 @@ class ArgumentsSchema:
             model = _arguments_model(tool, parameters)
             raw = model.model_json_schema(schema_generator=_MarkingGenerator)
         except PydanticUserError as error:
+            # Its first line says what to use, also for a TypedDict of an older Python.
             raise ConfigError(
                 f"The signature of tool '{tool}' has a type that JSON cannot carry: "
-                f"{str(error).splitlines()[0]} Use numbers, text, lists, dicts or dataclasses."
+                f"{str(error).splitlines()[0]}"
             ) from error
         schema = cast("JsonSchema", raw)
         _describe(schema, parameters, descriptions, tool)
@@ -161,7 +162,8 @@ def _for_models(schema: JsonSchema) -> JsonSchema:
 
 
 def _reference_text(node: JsonSchema, kind: str) -> JsonSchema:
-    text = f"A {kind}: a reference to the result of an earlier step, such as $load."
+    article = "An" if kind[0] in "aeiou" else "A"
+    text = f"{article} {kind}: a reference to the result of an earlier step, such as $load."
     said = node.get("description") if "$ref" in node else None
     kept: JsonSchema = {key: node[key] for key in ("default",) if key in node}
     return {"type": "string", "description": f"{said} {text}" if said else text} | kept

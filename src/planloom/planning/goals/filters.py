@@ -1,0 +1,224 @@
+"""Which rows and columns a goal keeps or leaves out: values, spans of time, negation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from planloom.notes import Scalar
+from planloom.planning.goals.columns import ColumnIndex
+from planloom.planning.goals.dates import DateRange, months
+from planloom.planning.goals.intent import ColumnShape, Filter
+from planloom.planning.goals.scanning import Term
+
+_BREAKS = ("stop", "then")
+_ALSO = ("还", "也", "also", "as well", "too", "另外")
+_BESIDES = ("除了", "除", "除去", "besides", "apart from")
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is left of a goal's terms once restrictions are taken out, and the restrictions."""
+
+    terms: list[Term] = field(default_factory=list[Term])
+    kept: dict[str, list[Scalar]] = field(default_factory=dict[str, list[Scalar]])
+    """Values of each column to keep."""
+    dropped: dict[str, list[Scalar]] = field(default_factory=dict[str, list[Scalar]])
+    """Values of each column to leave out."""
+    ranges: list[DateRange] = field(default_factory=list[DateRange])
+    unwanted_kinds: set[str] = field(default_factory=set[str])
+    unwanted_columns: set[str] = field(default_factory=set[str])
+    missing_values: list[str] = field(default_factory=list[str])
+    """Words after "only" or "except" that are no value of the table."""
+
+
+def take_scope(terms: Sequence[Term], index: ColumnIndex) -> Scope:
+    """Separate what restricts the rows from what is asked of them."""
+    scope = Scope()
+    negated = _negated(terms)
+    for i, term in enumerate(terms):
+        if term.tag == "not":
+            continue
+        if term.tag == "range":
+            scope.ranges += [term.range] if term.range else []
+        elif i in negated:
+            _leave_out(term, scope, index)
+        elif term.tag == "value" and term.column is not None:
+            _keep(term, scope)
+        elif not _repeats_filtered_column(terms, i, index):
+            scope.terms.append(term)
+    _note_missing_values(terms, negated, scope)
+    return scope
+
+
+def _negated(terms: Sequence[Term]) -> set[int]:
+    """Return the positions of the terms that a negation speaks of."""
+    found: set[int] = set()
+    for i, term in enumerate(terms):
+        if term.tag != "not":
+            continue
+        if term.text == "除外":
+            found |= _values_before(terms, i)
+            continue
+        scope = _scope_after(terms, i)
+        has_value = any(terms[j].tag == "value" for j in scope)
+        rest = "".join(other.text.lower() for other in terms[i + 1 :])
+        if term.text.lower() in _BESIDES and not has_value and any(w in rest for w in _ALSO):
+            continue  # "besides sales, also profit" asks for both
+        found |= scope
+    return found
+
+
+def _scope_after(terms: Sequence[Term], i: int) -> set[int]:
+    scope: set[int] = set()
+    columns = {term.column for term in terms[i + 1 : i + 4] if term.tag == "value"}
+    for j in range(i + 1, len(terms)):
+        term = terms[j]
+        if term.tag in _BREAKS or term.tag == "only":
+            break
+        if term.tag == "and":
+            after = next((t for t in terms[j + 1 :] if t.tag not in ("filler", "and")), None)
+            if not (after and after.tag == "value" and after.column in columns):
+                break
+            continue
+        if columns and term.tag not in ("value", "filler"):
+            break  # "without Furniture show the trend" leaves out Furniture alone
+        scope.add(j)
+    return scope
+
+
+def _values_before(terms: Sequence[Term], i: int) -> set[int]:
+    found: set[int] = set()
+    for j in range(i - 1, -1, -1):
+        if terms[j].tag == "value":
+            found.add(j)
+        elif terms[j].tag not in ("filler", "and") or found == set():
+            break
+    return found
+
+
+def _leave_out(term: Term, scope: Scope, index: ColumnIndex) -> None:
+    if term.tag == "value" and term.column:
+        scope.dropped.setdefault(term.column, []).append(term.value)
+    elif term.tag == "kind":
+        scope.unwanted_kinds.add(term.data)
+    elif term.tag == "unsupported":
+        scope.unwanted_kinds.add(term.data)
+    elif term.column:
+        scope.unwanted_columns.add(term.column)
+    elif term.concept and (match := index.resolve(term.concept)):
+        scope.unwanted_columns.add(match.column)
+
+
+def _keep(term: Term, scope: Scope) -> None:
+    column = term.column or ""
+    values = scope.kept.setdefault(column, [])
+    if term.value not in values:
+        values.append(term.value)
+    if len(values) == 2:
+        # Two values of one column are set side by side: the column is what is compared.
+        _drop_joint(scope.terms)
+        scope.terms.append(replace(term, tag="column", data="compared"))
+    elif len(values) > 2:
+        _drop_joint(scope.terms)
+
+
+def _drop_joint(terms: list[Term]) -> None:
+    while terms and terms[-1].tag in ("and", "versus", "filler", "mark"):
+        terms.pop()
+
+
+def _repeats_filtered_column(terms: Sequence[Term], i: int, index: ColumnIndex) -> bool:
+    """Whether a column word only says what the value beside it is: 华东地区, "category Toys"."""
+    column = column_of(terms[i], index)
+    if column is None:
+        return False
+    before, after = terms[i - 1] if i else None, terms[i + 1] if i + 1 < len(terms) else None
+    follows = bool(before and before.tag == "value" and before.column == column)
+    precedes = bool(after and after.tag == "value" and after.column == column)
+    return follows or (precedes and not (before and before.is_slot))
+
+
+def column_of(term: Term, index: ColumnIndex) -> str | None:
+    """Return the column that a term speaks of, if the table has it."""
+    if term.tag == "column":
+        return term.column
+    match = index.resolve(term.concept) if term.tag == "concept" and term.concept else None
+    return match.column if match else None
+
+
+def _note_missing_values(terms: Sequence[Term], negated: set[int], scope: Scope) -> None:
+    for i, term in enumerate(terms):
+        if term.tag not in ("only", "not"):
+            continue
+        after = next((j for j in range(i + 1, len(terms)) if terms[j].tag != "filler"), None)
+        if after is None or terms[after].tag not in ("word", "quoted"):
+            continue
+        if term.tag == "only" or after in negated:
+            scope.missing_values.append(terms[after].text)
+
+
+def value_filters(scope: Scope) -> tuple[Filter, ...]:
+    """Return the filters on values that the scope asks for."""
+    filters: list[Filter] = []
+    for column, values in scope.kept.items():
+        one = len(values) == 1
+        filters.append(
+            Filter(column=column, comparison="=" if one else "in",
+                   value=values[0] if one else tuple(values))
+        )  # fmt: skip
+    for column, values in scope.dropped.items():
+        one = len(values) == 1
+        filters.append(
+            Filter(column=column, comparison="!=" if one else "not in",
+                   value=values[0] if one else tuple(values))
+        )  # fmt: skip
+    return tuple(filters)
+
+
+def range_filters(r: DateRange, column: ColumnShape) -> tuple[Filter, ...] | None:
+    """Return the filters that keep a span of time, or None when the data has nothing in it."""
+    first, end = r.first, r.end
+    low, high = _as_date(column.min), _as_date(column.max)
+    if r.month and high:
+        first, end = _latest_month(r.month, low, high)
+    if first is None and end is None:
+        return None
+    if (high and first and first > high) or (low and end and end <= low):
+        return None
+    if column.meaning == "year" and column.type in ("integer", "number"):
+        return _year_filters(column.name, first, end)
+    filters = [
+        Filter(column=column.name, comparison=comparison, value=day.isoformat())
+        for comparison, day in ((">=", first), ("<", end))
+        if day
+    ]
+    return tuple(filters)
+
+
+def _latest_month(month: int, low: date | None, high: date) -> tuple[date | None, date | None]:
+    year = high.year if high.month >= month else high.year - 1
+    first, end = months(year, month)
+    return (None, None) if low and end <= low else (first, end)
+
+
+def _year_filters(name: str, first: date | None, end: date | None) -> tuple[Filter, ...]:
+    last = (end - timedelta(days=1)).year if end else None
+    if first and first.year == last:
+        return (Filter(column=name, comparison="=", value=last),)
+    bounds = ((">=", first.year if first else None), ("<=", last))
+    return tuple(
+        Filter(column=name, comparison=comparison, value=year)
+        for comparison, year in bounds
+        if year is not None
+    )
+
+
+def _as_date(value: Scalar) -> date | None:
+    if isinstance(value, int | float) and 1 <= value <= 9999:
+        return date(int(value), 12, 31) if value else None
+    try:
+        return date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return None

@@ -1,0 +1,159 @@
+"""Understands a goal without a model: which analyses of which columns it asks for, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from planloom.notes import Lang, Note
+from planloom.planning.goals import remarks
+from planloom.planning.goals.columns import ColumnIndex
+from planloom.planning.goals.dates import find_ranges
+from planloom.planning.goals.filters import Scope, range_filters, take_scope, value_filters
+from planloom.planning.goals.intent import (
+    AnalysisRequest, Filter, Measure, TableShape, Understanding,
+)  # fmt: skip
+from planloom.planning.goals.requests import Ledger, RequestMaker
+from planloom.planning.goals.scanning import Scanner, Term
+from planloom.planning.goals.wishes import Wish, read_wishes
+from planloom.planning.goals.wording import fold, tokenize
+
+LONGEST_GOAL = 5000
+"""Characters of a goal that are read."""
+
+
+def understand(goal: str, profile: TableShape, *, today: date) -> Understanding:
+    """Return what `goal`, in English or Chinese, asks of a table with this profile.
+
+    Columns that the goal names win; words of the same meaning come next, in either language.
+    What the data does not hold is listed in `unknown`, never replaced in silence; what the goal
+    leaves open is chosen and listed in `assumptions`. The same input always gives the same result.
+    `today` anchors words such as "last month".
+    """
+    text = goal[:LONGEST_GOAL]
+    index = ColumnIndex(profile)
+    terms = Scanner(index).scan(text, find_ranges(fold(text), today))
+    scope = take_scope(terms, index)
+    wishes = read_wishes(scope.terms, index)
+    maker = RequestMaker(
+        index,
+        wishes,
+        unwanted_kinds=frozenset(scope.unwanted_kinds),
+        unwanted_columns=frozenset(scope.unwanted_columns),
+        filtered=frozenset(name for name, values in scope.kept.items() if len(values) == 1),
+    )
+    ledger = maker.make()
+    is_general = not _says_anything(terms, wishes, scope)
+    _fill_up(maker, wishes, ledger, is_general=is_general, is_empty=not text.strip())
+    filters = _filters(scope, maker.date, index, ledger, text)
+    if filters and len(ledger.analyses) > 1:
+        ledger.assume(remarks.FILTER_FOR_ALL)
+    if len(goal) > LONGEST_GOAL:
+        ledger.miss(remarks.GOAL_CUT)
+    return Understanding(
+        lang=language_of(text, terms),
+        date=next((a.date for a in ledger.analyses if a.date), maker.date),
+        measures=_measures(ledger.analyses),
+        categories=_categories(ledger.analyses),
+        analyses=tuple(ledger.analyses),
+        filters=filters,
+        understood=(*_words_read(terms, ledger, index), *map(remarks.request_note, ledger.analyses),
+                    *map(remarks.filter_note, filters)),
+        assumptions=tuple(ledger.assumptions),
+        unknown=tuple(ledger.unknown),
+        is_general=is_general,
+    )  # fmt: skip
+
+
+def language_of(goal: str, terms: Sequence[Term] = ()) -> Lang:
+    """Return the language of a goal; names and values of the data do not count.
+
+    >>> language_of("Show 销售额 by month"), language_of("分析 sales 的趋势")
+    ('en', 'zh')
+    """
+    named = [term for term in terms if term.tag in ("column", "value", "quoted")]
+    spans = [(term.start, term.stop) for term in named]
+    counts = {False: 0, True: 0}
+    for pass_spans in (spans, []):  # a goal of nothing but names is judged by the names
+        for token in tokenize(goal):
+            if not any(start <= token.start < stop for start, stop in pass_spans) and (
+                token.is_han or token.is_word
+            ):
+                counts[token.is_han] += 1
+        if any(counts.values()):
+            break
+    # An English word is worth about two Chinese characters.
+    return "zh" if counts[True] >= 2 * counts[False] and counts[True] else "en"
+
+
+def _says_anything(terms: Sequence[Term], wishes: Sequence[Wish], scope: Scope) -> bool:
+    if scope.kept or scope.dropped or scope.ranges or any(term.tag == "vague" for term in terms):
+        return True
+    return any(
+        wish.kind or wish.subjects.measures or wish.subjects.categories or wish.unsupported
+        for wish in wishes
+    )
+
+
+def _fill_up(
+    maker: RequestMaker, wishes: Sequence[Wish], ledger: Ledger, *, is_general: bool, is_empty: bool
+) -> None:
+    """Give the usual set of analyses where the goal asks for none that can be made."""
+    if ledger.analyses:
+        return
+    if is_empty:
+        ledger.assume(remarks.NO_GOAL)
+    elif is_general:
+        ledger.miss(remarks.GENERAL)
+    elif ledger.unknown:
+        ledger.assume(remarks.REPLACED)
+    else:
+        ledger.assume(remarks.WIDE_GOAL)
+    topics = [wish for wish in wishes if wish.subjects.measures or wish.subjects.categories]
+    maker.make_usual_set(topics[0] if topics else None)
+
+
+def _filters(
+    scope: Scope, time: str | None, index: ColumnIndex, ledger: Ledger, goal: str
+) -> tuple[Filter, ...]:
+    filters = list(value_filters(scope))
+    for word in scope.missing_values:
+        ledger.miss(remarks.no_such_value(word))
+    for r in scope.ranges:
+        if time is None:
+            ledger.miss(remarks.NO_DATE)
+            continue
+        column = index.columns[time]
+        found = range_filters(r, column)
+        if found is None:
+            ledger.miss(
+                remarks.no_data_in_span(
+                    goal[r.start : r.stop], time, str(column.min)[:10], str(column.max)[:10]
+                )
+            )
+        filters += [item for item in found or () if item not in filters]
+    return tuple(filters)
+
+
+def _words_read(terms: Sequence[Term], ledger: Ledger, index: ColumnIndex) -> list[Note]:
+    """Say which words were taken for columns of another name."""
+    used = {*_categories(ledger.analyses), *(m.column for m in _measures(ledger.analyses))}
+    notes: list[Note] = []
+    for term in terms:
+        if term.tag != "concept" or term.concept is None:
+            continue
+        match = index.resolve(term.concept)
+        if match and match.is_same and match.column in used:
+            note = remarks.word_read_as(term.text, match.column)
+            if fold(term.text) != fold(match.column) and note not in notes:
+                notes.append(note)
+    return notes
+
+
+def _measures(analyses: Sequence[AnalysisRequest]) -> tuple[Measure, ...]:
+    return tuple(dict.fromkeys(Measure(column=a.measure, how=a.how) for a in analyses))
+
+
+def _categories(analyses: Sequence[AnalysisRequest]) -> tuple[str, ...]:
+    named = (name for a in analyses for name in (a.category, a.by))
+    return tuple(dict.fromkeys(name for name in named if name is not None))

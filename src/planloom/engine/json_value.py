@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 JsonValue: TypeAlias = (
     "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
@@ -12,6 +12,8 @@ JsonValue: TypeAlias = (
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 MAX_DEPTH = 100
+
+_L = TypeVar("_L", bound=str)
 
 
 def json_copy(value: object, *, depth: int = 0) -> JsonValue:
@@ -39,6 +41,14 @@ def json_copy(value: object, *, depth: int = 0) -> JsonValue:
         pairs = cast("Mapping[object, object]", value).items()
         return {_key(key): json_copy(item, depth=depth + 1) for key, item in pairs}
     raise ValueError(f"{type(value).__name__} is not a JSON type")
+
+
+def one_of(text: str, choices: tuple[_L, ...], what: str) -> _L:
+    """Return the fixed choice that a text names; ValueError when it names none."""
+    for choice in choices:
+        if choice == text:
+            return choice
+    raise ValueError(f"'{text}' is not {what}; they are: {', '.join(choices)}")
 
 
 def _finite(value: float) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from planloom.engine.json_value import JsonObject, JsonReader, JsonValue, json_copy
+from planloom.engine.json_value import JsonObject, JsonReader, JsonValue, json_copy, one_of
 from planloom.engine.references import references_in
 from planloom.errors import PlanError
 
@@ -208,7 +208,4 @@ def id_problem(step_id: str) -> str:
 
 def on_failure_of(text: str) -> OnFailure:
     """Return the failure policy of that name; ValueError when there is none."""
-    for policy in ON_FAILURE:
-        if policy == text:
-            return policy
-    raise ValueError(f"'on_failure' must be one of {', '.join(ON_FAILURE)}, not '{text}'")
+    return one_of(text, ON_FAILURE, "an on_failure")

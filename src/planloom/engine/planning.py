@@ -1,0 +1,86 @@
+"""Gets the next plan of a task: asks the planner, checks, and hands problems back to be mended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from planloom.engine.json_value import JsonObject
+from planloom.engine.plan import Plan, PlanProblem
+from planloom.engine.plan_structure import structure_problems
+from planloom.engine.progress import TaskRecorder
+from planloom.engine.protocols import PlanCheck, Planner, StepRunner, TaskView, view_of
+from planloom.engine.runtime import Runtime
+from planloom.engine.task import Stop, Task
+from planloom.errors import PlanError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planning:
+    """Asks for the plans of one task."""
+
+    task: Task
+    planner: Planner
+    runner: StepRunner
+    runtime: Runtime
+    recorder: TaskRecorder
+    check: PlanCheck | None
+    max_epochs: int
+    max_tries: int
+    """How often the planner may mend one plan."""
+
+    async def next_plan(self) -> Plan | Stop | None:
+        """Return a plan that passed the check, None when the planner is done, or why to stop."""
+        view = view_of(self.task, self.runner)
+        for attempt in range(1, self.max_tries + 1):
+            plan, problems = await self._ask_planner(view, attempt)
+            if plan is None and not problems:
+                return self._nothing(view)
+            errors = tuple(str(problem) for problem in problems if problem.severity == "error")
+            self.recorder.plan(view.epoch, plan, problems, accepted=not errors)
+            if plan and not errors:
+                return self._within_limit(plan)
+            view = replace(view, rejected=plan, problems=errors)
+        why = f"No plan passed its check in {self.max_tries} tries. {' '.join(view.problems)}"
+        return Stop(kind="planning", why=why)
+
+    async def _ask_planner(
+        self, view: TaskView, attempt: int
+    ) -> tuple[Plan | None, tuple[PlanProblem, ...]]:
+        async def ask() -> JsonObject:
+            try:
+                plan = await self.planner.plan(view)
+            except PlanError as error:
+                return {"plan": None, "error": str(error)}
+            return {"plan": plan.to_json() if plan else None, "error": ""}
+
+        reply = await self.runtime.record(f"plan.{view.epoch}#{attempt}", ask)
+        if reply["error"]:
+            return None, (_as_problem(str(reply["error"])),)
+        if reply["plan"] is None:
+            return None, ()
+        plan = Plan.from_json(reply["plan"])
+        return plan, self._problems(plan, view)
+
+    def _problems(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
+        structure = structure_problems(plan, view.results)
+        # Without a sound graph the full check could not follow the references.
+        return structure or (self.check(plan, view) if self.check else ())
+
+    def _nothing(self, view: TaskView) -> Stop | None:
+        if view.problems:
+            why = f"The planner gave up mending its plan. {' '.join(view.problems)}"
+            return Stop(kind="planning", why=why)
+        if self.task.plans:
+            return None
+        why = "The planner has no plan for this goal. Say the goal in other words."
+        return Stop(kind="planning", why=why)
+
+    def _within_limit(self, plan: Plan) -> Plan | Stop:
+        if self.task.epoch < self.max_epochs:
+            return plan
+        why = f"The run reached its limit of {self.max_epochs} plans before the planner was done."
+        return Stop(kind="epochs", why=why)
+
+
+def _as_problem(text: str) -> PlanProblem:
+    return PlanProblem(severity="error", step="", argument="", what=text, mend="")

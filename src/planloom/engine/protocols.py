@@ -1,0 +1,197 @@
+"""What the engine is handed from outside: who plans, who runs a step, whom to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from planloom.engine.approval import ApprovalRequest, Decision
+from planloom.engine.json_value import JsonReader, JsonValue
+from planloom.engine.plan import Plan, PlanProblem, Step
+from planloom.engine.task import StepRecord, StepResult, Task
+from planloom.tools.tool import Approval, Effect
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskView:
+    """What a planner sees of a task."""
+
+    run: str
+    goal: str
+    epoch: int
+    """Number of the plan that is asked for, from 1."""
+    plans: tuple[Plan, ...]
+    """The plans so far."""
+    records: tuple[StepRecord, ...]
+    """Every step so far, finished or not."""
+    results: Mapping[str, StepResult]
+    """The results that the new plan may refer to, by step id."""
+    value: Callable[[str], object]
+    """Gives one of the results as the typed value it was; KeyError when there is none."""
+    rejected: Plan | None = None
+    """The planner's last try, when it did not pass the check."""
+    problems: tuple[str, ...] = ()
+    """What is to be mended in it, or in the text that was no plan."""
+
+    @property
+    def failures(self) -> tuple[StepRecord, ...]:
+        """The steps of the latest epoch that failed for good."""
+        return tuple(r for r in self.records if r.state == "failed" and r.epoch == self.epoch - 1)
+
+
+class Planner(Protocol):
+    """Makes the plans of a task."""
+
+    async def plan(self, view: TaskView, /) -> Plan | None:
+        """Return the next plan, or None when nothing is left to do, or nothing can be done.
+
+        Called at the start, and whenever nothing of the last plan can go on: all done, or stuck
+        behind failures. So it may look at results before it chooses what comes next.
+
+        Raises:
+            PlanError: no plan could be made of what a model said; the planner is asked again and
+                sees the message.
+        """
+        ...
+
+
+PlanCheck = Callable[[Plan, TaskView], tuple[PlanProblem, ...]]
+"""The static check of a plan; it runs before anything of the plan does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRules:
+    """What the engine must know of a step before it runs it."""
+
+    effect: Effect
+    repeatable: bool
+    """Whether a second attempt changes nothing more: a pure, reading or idempotent tool."""
+    retries: int = 0
+    """Extra attempts that the tool wishes for."""
+    approval: Approval = "policy"
+    can_be_undone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepCall:
+    """One step, ready to run; JSON-safe, so that another process can run it."""
+
+    key: str
+    """`run/epoch.step`, the same on every attempt."""
+    step: Step
+    results: Mapping[str, StepResult]
+    """Of the steps that the input refers to."""
+    retries: int = 0
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the call as a JSON object."""
+        return {
+            "key": self.key,
+            "step": self.step.to_json(),
+            "results": {name: result.to_json() for name, result in self.results.items()},
+            "retries": self.retries,
+        }
+
+    @classmethod
+    def from_json(cls, value: object) -> StepCall:
+        """Return the call that `to_json` wrote; ValueError when it is none."""
+        fields = JsonReader(value, "the call of a step")
+        results = fields.mapping("results")
+        return cls(
+            key=fields.text("key"),
+            step=Step.from_json(fields.value("step")),
+            results={name: StepResult.from_json(item) for name, item in results.items()},
+            retries=fields.integer("retries", 0),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepOutcome:
+    """How a step ended: with a result, or with an error that a planner can act on."""
+
+    result: StepResult | None = None
+    """None after a failure."""
+    error: str = ""
+    error_kind: str = ""
+    """As in `ToolResult`."""
+    may_help_to_retry: bool = False
+    """Whether the same call could work a little later."""
+    attempts: int = 1
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return the outcome as a JSON object."""
+        return {
+            "result": self.result.to_json() if self.result else None,
+            "error": self.error,
+            "error_kind": self.error_kind,
+            "may_help_to_retry": self.may_help_to_retry,
+            "attempts": self.attempts,
+        }
+
+    @classmethod
+    def from_json(cls, value: object) -> StepOutcome:
+        """Return the outcome that `to_json` wrote; ValueError when it is none."""
+        fields = JsonReader(value, "the outcome of a step")
+        result = fields.value("result")
+        return cls(
+            result=None if result is None else StepResult.from_json(result),
+            error=fields.text("error", ""),
+            error_kind=fields.text("error_kind", ""),
+            may_help_to_retry=fields.value("may_help_to_retry") is True,
+            attempts=fields.integer("attempts", 1),
+        )
+
+
+class StepRunner(Protocol):
+    """Runs single steps. Failures of a step are outcomes; what it raises is a bug."""
+
+    def rules(self, step: Step, /) -> StepRules:
+        """Return the rules of the step's tool.
+
+        Raises:
+            ToolError: there is no such tool.
+        """
+        ...
+
+    def shown_arguments(self, call: StepCall, /) -> dict[str, JsonValue]:
+        """Return the arguments as the tool will get them, shortened for people to read."""
+        ...
+
+    async def run(self, call: StepCall, /) -> StepOutcome:
+        """Make one attempt."""
+        ...
+
+    async def undo(self, call: StepCall, result: StepResult, /) -> StepOutcome:
+        """Undo what a succeeded call did to the world."""
+        ...
+
+    def value(self, result: StepResult, /) -> object:
+        """Return a recorded result as the typed value it was."""
+        ...
+
+
+class Approver(Protocol):
+    """Asks a person."""
+
+    async def ask(self, request: ApprovalRequest, /) -> Decision | None:
+        """Return the decision, or None when nobody can be asked now."""
+        ...
+
+
+def view_of(
+    task: Task, runner: StepRunner, *, rejected: Plan | None = None, problems: tuple[str, ...] = ()
+) -> TaskView:
+    """Return what a planner sees of the task as it stands."""
+    results = task.results()
+    return TaskView(
+        run=task.id,
+        goal=task.goal,
+        epoch=task.epoch + 1,
+        plans=tuple(task.plans),
+        records=tuple(task.records.values()),
+        results=results,
+        value=lambda step_id: runner.value(results[step_id]),
+        rejected=rejected,
+        problems=problems,
+    )

@@ -1,0 +1,93 @@
+"""The folder of a run on disk: its events, plans and task record, each true at any moment."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from planloom.engine.artifacts import ArtifactStore, write_atomically
+from planloom.engine.json_value import JsonValue
+from planloom.engine.task import Task
+from planloom.errors import InputError
+
+_RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{2,99}")
+
+
+def new_run_id(
+    now: datetime | None = None, *, token: Callable[[], str] = lambda: secrets.token_hex(3)
+) -> str:
+    """Return an id that sorts by time, to the millisecond, and is random behind it.
+
+    >>> new_run_id(datetime(2026, 11, 30, 14, 5, 9, 87_000, tzinfo=UTC), token=lambda: "3fa9c2")
+    '20261130-140509-087-3fa9c2'
+    """
+    now = (now or datetime.now(UTC)).astimezone(UTC)
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}-{token()}"
+
+
+class RunFolder:
+    """`runs/<id>/` of a home folder.
+
+    events.jsonl: the event stream · task.json: the records · plan-<epoch>.json: the plans ·
+    steps/<epoch.step>/: what tools write · artifacts/: what the engine keeps.
+    """
+
+    def __init__(self, home: Path, run_id: str):
+        """Take the home folder and the id; nothing is made on disk yet.
+
+        Raises:
+            InputError: the id cannot be the name of a run's folder.
+        """
+        if not _RUN_ID.fullmatch(run_id):
+            raise InputError(
+                f"'{run_id}' cannot be the id of a run: small letters, digits, - and _ only."
+            )
+        self.run_id = run_id
+        self.path = home.resolve() / "runs" / run_id
+        self.artifacts = ArtifactStore(self.path)
+        self._plans_written = 0
+
+    def open_events(self) -> TextIO:
+        """Return events.jsonl open for appending, for `events.line_writer`; the caller closes it.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            return (self.path / "events.jsonl").open("a", encoding="utf-8", newline="\n")
+        except OSError as error:
+            raise InputError(
+                f"The run's folder cannot be written ({error.strerror}: {self.path}). "
+                "Set PLANLOOM_HOME to a folder that can."
+            ) from error
+
+    def save(self, task: Task) -> None:
+        """Write task.json, and a file for each plan that is new."""
+        for epoch in range(self._plans_written + 1, task.epoch + 1):
+            self._write(f"plan-{epoch}.json", task.plans[epoch - 1].to_json())
+            self._plans_written = epoch
+        self._write("task.json", task.to_json())
+
+    def load_task(self) -> Task:
+        """Return the task as last saved.
+
+        Raises:
+            InputError: there is no such run, or its record cannot be read.
+        """
+        path = self.path / "task.json"
+        try:
+            return Task.from_json(json.loads(path.read_text("utf-8")))
+        except FileNotFoundError as error:
+            raise InputError(f"There is no run '{self.run_id}' in {self.path.parent}.") from error
+        except ValueError as error:
+            raise InputError(f"The record {path} cannot be read: {error}.") from error
+
+    def _write(self, name: str, value: JsonValue) -> None:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        write_atomically(self.path / name, text.encode("utf-8"))

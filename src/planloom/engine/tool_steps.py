@@ -1,0 +1,199 @@
+"""Runs a step by calling its tool: references in, a recorded result and its artifacts out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from planloom.engine.artifacts import Artifact, ArtifactStore, head_and_tail
+from planloom.engine.json_value import JsonValue
+from planloom.engine.plan import Step
+from planloom.engine.protocols import StepCall, StepOutcome, StepRules
+from planloom.engine.references import resolve
+from planloom.engine.task import StepResult
+from planloom.errors import PlanError, ToolError
+from planloom.events import EventStream
+from planloom.notes import Lang
+from planloom.tools import codec
+from planloom.tools.context import ToolContext
+from planloom.tools.registry import ToolRegistry
+from planloom.tools.result import ToolResult
+from planloom.tools.runner import ToolRunner
+
+MAX_INLINE_CHARS = 16_000
+"""A longer encoded result is kept as a file, and the record names it."""
+
+_SHOWN_CHARS = 300
+_SHOWN_ITEMS = 20
+_TRANSIENT = frozenset({"tool", "timeout", "crash"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolAccess:
+    """What the tools of a run may touch, and the language they speak; see `ToolContext`."""
+
+    lang: Lang = "en"
+    readable: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    workspace: Path | None = None
+    """None: the current folder."""
+
+
+class ToolStepRunner:
+    """The `StepRunner` of tool calls."""
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        runner: ToolRunner,
+        store: ArtifactStore,
+        events: EventStream,
+        *,
+        access: ToolAccess | None = None,
+    ):
+        self._registry = registry
+        self._runner = runner
+        self._store = store
+        self._events = events
+        self._access = access or ToolAccess()
+
+    def rules(self, step: Step, /) -> StepRules:
+        """Return the rules of the step's tool; UnknownToolError when there is none."""
+        tool = self._registry.get(step.tool)
+        return StepRules(
+            effect=tool.effect,
+            repeatable=tool.effect in {"pure", "read"} or tool.idempotent,
+            retries=tool.retries,
+            approval=tool.approval,
+            can_be_undone=tool.compensation is not None,
+        )
+
+    def shown_arguments(self, call: StepCall, /) -> dict[str, JsonValue]:
+        """Return the arguments as the tool will get them, shortened for people to read."""
+        try:
+            arguments = codec.encode(self._arguments(call))
+        except (ToolError, PlanError):
+            # The call will fail and say why; a person may still see what was planned.
+            arguments = call.step.input
+        return cast("dict[str, JsonValue]", _shortened(arguments))
+
+    async def run(self, call: StepCall, /) -> StepOutcome:
+        """Call the tool once."""
+        try:
+            arguments = self._arguments(call)
+        except (ToolError, PlanError) as error:
+            return StepOutcome(error=str(error), error_kind="arguments", attempts=0)
+        result = await self._call(call, call.step.tool, arguments, call.key)
+        if not result.ok:
+            return _failure(result)
+        try:
+            return StepOutcome(result=self._keep(call, result.value))
+        except ToolError as error:
+            return StepOutcome(error=str(error), error_kind="crash")
+
+    async def undo(self, call: StepCall, result: StepResult, /) -> StepOutcome:
+        """Call the tool that undoes the step's.
+
+        It gets those of the step's own arguments that it has a parameter for, and the step's
+        result where it has a parameter `result`.
+        """
+        undoing = self._registry.get(self._registry.get(call.step.tool).compensation or "")
+        wanted = {parameter.name for parameter in undoing.inputs}
+        try:
+            known = self._arguments(call) | {"result": self.value(result)}
+        except (ToolError, PlanError) as error:
+            return StepOutcome(error=str(error), error_kind="arguments", attempts=0)
+        arguments = {name: value for name, value in known.items() if name in wanted}
+        undone = await self._call(call, undoing.name, arguments, f"undo/{call.key}")
+        if not undone.ok:
+            return _failure(undone)
+        return StepOutcome(result=StepResult(tool=undoing.name))
+
+    def value(self, result: StepResult, /) -> object:
+        """Return a recorded result as the typed value that the tool gave.
+
+        Raises:
+            ToolError: it does not fit the tool's type any more, or a file of it is gone or altered.
+        """
+        encoded = self._store.read_json(result.artifact) if result.artifact else result.value
+        annotation = cast("type[object]", self._registry.get(result.tool).result_type)
+        value = codec.decode(cast("codec.JsonValue", encoded), annotation)
+        self._store.check_files(value)
+        return value
+
+    def _arguments(self, call: StepCall) -> dict[str, object]:
+        values: dict[str, object] = {}
+
+        def lookup(step_id: str) -> object:
+            if step_id not in values:
+                values[step_id] = self.value(call.results[step_id])
+            return values[step_id]
+
+        return cast("dict[str, object]", resolve(call.step.input, lookup))
+
+    async def _call(
+        self, call: StepCall, tool: str, arguments: Mapping[str, object], key: str
+    ) -> ToolResult:
+        context = ToolContext(
+            key=key,
+            folder=self._store.step_folder(call.key),
+            lang=self._access.lang,
+            readable=self._access.readable,
+            writable=self._access.writable,
+            workspace=self._access.workspace or Path.cwd(),
+        )
+        result = await self._runner.call(tool, arguments, context)
+        self._events.emit(
+            "tool_call",
+            key=key,
+            tool=tool,
+            arguments=_shortened(call.step.input),
+            ok=result.ok,
+            error=result.error,
+            error_kind=result.error_kind,
+            seconds=round(result.seconds, 6),
+        )
+        return result
+
+    def _keep(self, call: StepCall, value: object) -> StepResult:
+        encoded = codec.encode(value)
+        kept = self._store.keep_files(value, call.key)
+        large = len(json.dumps(encoded, ensure_ascii=False)) > MAX_INLINE_CHARS
+        if large:
+            kept.append(self._store.keep_json(encoded, call.key, number=len(kept) + 1))
+        for artifact in kept:
+            self._emit(artifact)
+        return StepResult(
+            tool=call.step.tool,
+            value=None if large else encoded,
+            artifact=kept[-1].id if large else "",
+            artifacts=tuple(artifact.id for artifact in kept),
+        )
+
+    def _emit(self, artifact: Artifact) -> None:
+        record = artifact.to_json()
+        del record["schema"]
+        self._events.emit("artifact", artifact=record)
+
+
+def _failure(result: ToolResult) -> StepOutcome:
+    return StepOutcome(
+        error=result.error,
+        error_kind=result.error_kind,
+        may_help_to_retry=result.error_kind in _TRANSIENT,
+    )
+
+
+def _shortened(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return head_and_tail(value, _SHOWN_CHARS)
+    if isinstance(value, Mapping):
+        return {key: _shortened(item) for key, item in list(value.items())[:_SHOWN_ITEMS]}
+    if isinstance(value, Sequence):
+        items = [_shortened(item) for item in value[:_SHOWN_ITEMS]]
+        left = len(value) - len(items)
+        return [*items, f"[... {left} more ...]"] if left else items
+    return value

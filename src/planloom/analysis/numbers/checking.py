@@ -52,10 +52,10 @@ def unsourced_numbers(
     >>> unsourced_numbers("The top 5 stores", facts=[], allowed=["top 5"], lang="en")
     ()
     """
-    sources = Sources(facts, allowed, labels, lang)
+    sources = Sources(facts, allowed, labels)
     visible = visible_text(text)
     masked = sources.phrases.mask(visible)
-    checker = _Checker(masked, sources)
+    checker = _Checker(masked, sources, lang)
     return tuple(
         Unsourced(numeral, _sentence(visible, numeral), checker.nearest(numeral))
         for numeral in read_numerals(masked)
@@ -66,8 +66,9 @@ def unsourced_numbers(
 class _Checker:
     """Looks the numerals of one text up."""
 
-    def __init__(self, text: str, sources: Sources) -> None:
+    def __init__(self, text: str, sources: Sources, lang: Lang) -> None:
         self._text = text
+        self._lang: Lang = lang
         self._sources = sources
 
     def is_sourced(self, numeral: Numeral) -> bool:
@@ -93,7 +94,7 @@ class _Checker:
     def nearest(self, numeral: Numeral) -> str:
         index, factor = self._index(numeral)
         source = index.nearest((numeral.value or 0) * factor)
-        return f"{source.name} = {source.shown}" if source else ""
+        return f"{source.name} = {source.shown(self._lang)}" if source else ""
 
     def _is_date(self, numeral: Numeral) -> bool:
         # "2024 orders" is a count, though "2024" may be a year of the data.
@@ -144,7 +145,7 @@ class _Checker:
         if numeral.kind == "growth":
             factor = 1 + (numeral.value or 0) / 100
             multiples = self._sources.multiples.between(factor * 0.95, factor * 1.05)
-            yield from ((replace(source, any_sign=True), way) for source in multiples)
+            yield from ((source, way) for source in multiples)
 
     def _agrees(self, source: Source, numeral: Numeral, way: Direction) -> bool:
         return (
@@ -215,13 +216,15 @@ def _sign_agrees(source: Source, numeral: Numeral, way: Direction) -> bool:
     if source.value == 0 or stated == 0:
         return True
     if numeral.kind == "growth":
-        return source.any_sign or (source.value < 0) == (stated < 0)
+        # A multiple such as 0.5x is told as "halved", a change of -50 per cent.
+        is_multiple = 0 < source.value < 10
+        return is_multiple or (source.value < 0) == (stated < 0)
     if numeral.sign == "-":
-        return way != "up" and (source.value < 0 or (way == "down" and source.any_sign))
+        return way != "up" and (source.value < 0 or (way == "down" and source.is_magnitude()))
     if numeral.sign == "+" or way == "up":
         return source.value > 0
     if way == "down":
-        return source.value < 0 or source.any_sign
+        return source.value < 0 or source.is_magnitude()
     return source.value > 0 or way == "unclear"
 
 

@@ -8,14 +8,20 @@ from typing import Literal
 from planloom.analysis.numbers.chinese_numerals import NUMERAL
 from planloom.analysis.numbers.units import CURRENCIES, MEASURES, PERCENT_WORDS
 
-_FULL_WIDTH = {0xFF10 + digit: str(digit) for digit in range(10)}
-_FULL_WIDTH |= {ord(wide): narrow for wide, narrow in zip("．％－＋＄￥", ".%-+$¥", strict=True)}
-_FULL_WIDTH |= {0xFF21 + index: chr(65 + index) for index in range(26)}
-_FULL_WIDTH |= {0xFF41 + index: chr(97 + index) for index in range(26)}
+_FULL_WIDTH = (
+    {ord(wide): narrow for wide, narrow in zip("．％－＋＄￥", ".%-+$¥", strict=True)}
+    | {0xFF10 + digit: str(digit) for digit in range(10)}
+    | {0xFF21 + index: chr(65 + index) for index in range(26)}
+    | {0xFF41 + index: chr(97 + index) for index in range(26)}
+)
+
+_WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ．％－＋＄￥]")
 
 
 def half_width(text: str) -> str:
     """Return the text with full-width digits, letters and signs in ASCII, place by place."""
+    if text.isascii() or _WIDE.search(text) is None:
+        return text
     text = re.sub("(?<=[０-９])，(?=[０-９]{3}(?![０-９]))", ",", text)
     return text.translate(_FULL_WIDTH)
 
@@ -185,6 +191,11 @@ def hedge(text: str, start: int, end: int) -> Literal["", "about", "over", "unde
     return "over" if match["over"] else "under"
 
 
+_DIGIT = re.compile(r"\d")
+
+
 def names_in(text: str) -> list[str]:
     """Return the tokens of a text that are names with digits, in lower case."""
+    if _DIGIT.search(text) is None:
+        return []
     return [match[0].lower() for match in NAME.finditer(half_width(text))]

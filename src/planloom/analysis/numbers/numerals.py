@@ -356,7 +356,7 @@ def _like(this: Numeral, following: Numeral) -> Numeral:
         return _as_date(this, following)
     if following.kind in {"percent", "points", "multiple"}:
         return replace(this, kind=following.kind, dates=(), is_bare_year=False)
-    if following.kind != "number" or following.unit not in {"", this.unit} and this.unit:
+    if following.kind != "number" or (following.unit not in {"", this.unit} and this.unit):
         return this
     scale = patterns.scale_of(following.text)
     if scale == 1 or patterns.scale_of(this.text) != 1 or this.place >= 1000:

@@ -25,6 +25,7 @@ from planloom.notes import Lang
 from planloom.values import Fact
 
 ANY_UNIT = "*"
+_LANGS: tuple[Lang, Lang] = ("en", "zh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,33 @@ class Source:
     value: float
     name: str
     """What an error message calls it: the fact's id, or "allowed text"."""
-    shown: str
     unit: str
     """Canonical."""
+    origin: Fact | Numeral | int | float
+    """What gives the value; a numeral is from an allowed text."""
     is_noun: bool = False
     """The unit is a count noun."""
-    any_sign: bool = False
-    """The value is a magnitude: it may be told as a rise or a fall."""
-    is_given: bool = False
-    """From an allowed text, where the unit may be missing."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether an allowed text gives the value; its unit may be missing then."""
+        return isinstance(self.origin, Numeral)
+
+    def is_magnitude(self) -> bool:
+        """Say whether the value has no sign of its own: it may be told as a rise or a fall."""
+        if isinstance(self.origin, Numeral):
+            return not self.origin.sign
+        return (
+            isinstance(self.origin, Fact)
+            and self.value > 0
+            and any(speaks_of_decline(self.origin.label.text(lang)) for lang in _LANGS)
+        )
+
+    def shown(self, lang: Lang) -> str:
+        """Return the value as a message cites it."""
+        if isinstance(self.origin, Fact):
+            return show_fact(self.origin, lang)
+        return self.origin.text if isinstance(self.origin, Numeral) else str(self.origin)
 
 
 class ValueIndex:
@@ -83,9 +102,8 @@ class Sources:
     """Everything that a finished text may state."""
 
     def __init__(
-        self, facts: Iterable[Fact], allowed: Iterable[str], labels: Iterable[str], lang: Lang
+        self, facts: Iterable[Fact], allowed: Iterable[str], labels: Iterable[str]
     ) -> None:
-        self._lang: Lang = lang
         self._lists: dict[str, list[Source]] = defaultdict(list)
         self._dates: dict[int | None, list[PartialDate]] = defaultdict(list)
         self._seen_dates: set[PartialDate] = set()
@@ -94,11 +112,10 @@ class Sources:
         self.names: set[str] = set()
         self.plain_labels: set[str] = set()
         self.nouns: set[str] = set()
-        texts = list(allowed)
-        phrases = list(labels)
+        phrases = set(labels)
         for fact in facts:
-            phrases += self._add_fact(fact)
-        for text in texts:
+            phrases.update(self._add_fact(fact))
+        for text in allowed:
             self._add_text(text)
         self.phrases = PhraseIndex(phrases)
         self._add_labels(phrases)
@@ -131,24 +148,23 @@ class Sources:
                 phrases.append(argument)
                 self._add_period(argument)
             else:
-                self._file("number", Source(float(argument), fact.id, str(argument), ""))
+                self._file("number", Source(float(argument), fact.id, "", argument))
         value = fact.value
         if isinstance(value, str):
             if not self._add_period(value) or fact.unit not in PERIOD_UNITS:
                 phrases.append(value)
         elif value is not None and not isinstance(value, bool):
-            self._add_value(fact, float(value), " ".join(phrases[:2]))
+            self._add_value(fact, float(value))
         return phrases
 
-    def _add_value(self, fact: Fact, value: float, label: str) -> None:
+    def _add_value(self, fact: Fact, value: float) -> None:
         kind = unit_kind(fact.unit)
         source = Source(
             value,
             fact.id,
-            show_fact(fact, self._lang),
             canonical_unit(fact.unit) if kind not in {"percent", "points"} else "",
+            fact,
             is_noun=kind == "noun",
-            any_sign=value > 0 and speaks_of_decline(label),
         )
         if kind in {"percent", "points"}:
             self._file(kind, source)
@@ -167,8 +183,7 @@ class Sources:
             unit == "" and isinstance(fact.value, float) and abs(value) <= 1
         )
         if is_ratio:
-            ratio = Source(value * 100, fact.id, source.shown, "", any_sign=source.any_sign)
-            self._file("percent", ratio)
+            self._file("percent", Source(value * 100, fact.id, "", fact))
 
     def _file(self, kind: str, source: Source) -> None:
         self._lists[kind].append(source)
@@ -194,14 +209,7 @@ class Sources:
                 self._add_given(numeral, numeral.value)
 
     def _add_given(self, numeral: Numeral, value: float) -> None:
-        source = Source(
-            value,
-            "allowed text",
-            numeral.text,
-            numeral.unit,
-            any_sign=not numeral.sign,
-            is_given=True,
-        )
+        source = Source(value, "allowed text", numeral.unit, numeral)
         if numeral.kind == "ordinal":
             self._ordinals.add(value)
         elif numeral.kind == "fraction":
@@ -276,7 +284,7 @@ class PhraseIndex:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Say whether no letter or digit goes on beyond a phrase, so that "Store 1" is not "Store 12"."""
+    """Say whether a phrase ends where it ends, so that "Store 1" is not found in "Store 12"."""
     before, after = text[start - 1 : start], text[end : end + 2]
     if text[start].isascii() and text[start].isalnum() and before.isascii() and before.isalnum():
         return False

@@ -47,7 +47,7 @@ def _key(data: ChartData) -> list[KeyEntry]:
     if len(data.series) == 1:
         return []
     return [
-        KeyEntry(series.name, style.series_color(index, series.name))
+        KeyEntry(series.name, style.series_color(index, series.name), style.series_hatch(index))
         for index, series in enumerate(data.series)
     ]
 
@@ -80,10 +80,11 @@ def _colors(data: ChartData) -> list[str]:
 def _value_labels(data: ChartData, sheet: Sheet) -> list[str]:
     """Return the text at the end of each row's bars: its value, or the sum of its stack."""
     labels: list[str] = []
+    largest = max(max(-low, high) for low, high in _ends(data))
     for row in zip(*(series.values for series in data.series), strict=True):
         known = [value for value in row if value is not None]
         labels.append(
-            short_value(sum(known), unit=sheet.unit, lang=sheet.lang)
+            short_value(sum(known), unit=sheet.unit, lang=sheet.lang, largest=largest)
             if known
             else _NO_VALUE[sheet.lang]
         )
@@ -142,8 +143,10 @@ def _draw_bars(
         else:
             bars = axes.bar(places, sizes, thickness, bottom=starts, color=color, zorder=2)
         if len(data.series) > 1:
-            for bar in bars:
-                bar.set(edgecolor=style.BACKGROUND, linewidth=0.8)
+            for patch in bars.patches:
+                patch.set(
+                    edgecolor=style.BACKGROUND, linewidth=0.8, hatch=style.series_hatch(index)
+                )
         for row, size in enumerate(sizes):
             if size < 0:
                 below[row] += size
@@ -179,7 +182,7 @@ def _lying(data: ChartData, sheet: Sheet) -> Figure:
         sheet.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=2)
         for name in data.names
     ]
-    row = 46.0 if any("\n" in name for name in names) else 31.0
+    row = 48.0 if any("\n" in name for name in names) else 32.0
     if len(names) > 20:
         row -= 5
     canvas = Canvas(sheet, height=row * len(names) + 24, key=_key(data))
@@ -201,7 +204,7 @@ def _lying(data: ChartData, sheet: Sheet) -> Figure:
     axes.axvline(0, color=style.BASELINE, linewidth=1.1, zorder=2.5)
     for place, name, label, (low, high) in zip(places, names, labels, ends, strict=True):
         x, y = canvas.on_paper(axes, low if low < 0 else high, place)
-        canvas.text(style.MARGIN, y, name, valign="center")
+        canvas.text(style.MARGIN, y, name, valign="center" if "\n" in name else "center_baseline")
         if label:
             canvas.value_text(
                 x - _VALUE_GAP if low < 0 else x + _VALUE_GAP, y, label,

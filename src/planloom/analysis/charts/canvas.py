@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from matplotlib.axes import Axes
@@ -35,6 +35,7 @@ class KeyEntry:
 
     name: str
     color: str
+    hatch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +88,9 @@ class Canvas:
     ) -> Text:
         """Write on the paper, at a point in points."""
         artist = self.paper.text(
-            x, y, text, size=size, color=color, ha=align, va=valign, linespacing=1.15
-        )
+            x, y, text, size=size, color=color, ha=align, va=valign, linespacing=1.15,
+            family=self.lettering.typeface.families_for(text),
+        )  # fmt: skip
         if bold:
             embolden(artist, color)
         return artist
@@ -169,14 +171,23 @@ class Canvas:
 
     def _draw_key_entry(self, x: float, y: float, entry: KeyEntry) -> None:
         self.paper.add_patch(
-            Rectangle((x, y - _SWATCH / 2), _SWATCH, _SWATCH, color=entry.color, lw=0)
+            Rectangle(
+                (x, y - _SWATCH / 2),
+                _SWATCH,
+                _SWATCH,
+                facecolor=entry.color,
+                hatch=entry.hatch,
+                edgecolor=style.BACKGROUND,
+                lw=0,
+            )
         )
         self.text(x + _SWATCH + 6, y, entry.name, size=style.SMALL_SIZE)
 
 
 def embolden(text: Text, color: str) -> None:
     """Make a text bolder by an outline; the fonts for Chinese often come in one weight only."""
-    text.set_path_effects([withStroke(linewidth=text.get_fontsize() * 0.045, foreground=color)])
+    size = float(text.get_fontsize())
+    text.set_path_effects([withStroke(linewidth=size * 0.045, foreground=color)])
 
 
 def _height(text: str, size: float) -> float:
@@ -195,6 +206,6 @@ def _key_rows(
         if x + size > width:
             rows.append([])
             x = 0.0
-        rows[-1].append((x, KeyEntry(name, entry.color)))
+        rows[-1].append((x, replace(entry, name=name)))
         x += size + 18
     return rows

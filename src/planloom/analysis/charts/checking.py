@@ -17,12 +17,13 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle, Wedge
+from matplotlib.patches import Wedge
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from planloom.analysis.charts.canvas import GUIDE
 from planloom.analysis.charts.glyphs import missing_glyphs
+from planloom.notes import Note
 
 ProblemKind = Literal[
     "missing_glyph", "empty_label", "cut", "overlap", "no_data", "not_from_zero", "order",
@@ -31,6 +32,14 @@ ProblemKind = Literal[
 # Boxes of text are taller than its ink, so touching by a pixel is no overlap.
 _SLACK: Final = 1.5
 _THINNEST_BAR: Final = 1.0
+_NO_DATA: Final = Note(
+    "No line, bar or slice is drawn. Use rows that hold values.",
+    "图中没有任何线、柱或扇区。请使用有值的数据行。",
+)
+_BACKWARDS: Final = Note(
+    "A line runs backwards. Sort the rows by the horizontal axis.",
+    "折线出现回折。请按横轴对数据行排序。",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Problem:
     """One thing that is wrong with a picture."""
 
     kind: ProblemKind
-    text: str
+    note: Note
     """What is wrong, with the value, and what to do."""
 
 
@@ -65,7 +74,7 @@ def check_figure(figure: Figure) -> tuple[Problem, ...]:
 def _texts(figure: Figure) -> Iterator[Text]:
     hidden = {id(label) for axis in _axises(figure) for label in _undrawn_labels(axis)}
     for text in figure.findobj(Text):
-        if isinstance(text, Text) and text.get_visible() and id(text) not in hidden:
+        if text.get_visible() and id(text) not in hidden:
             yield text
 
 
@@ -90,11 +99,13 @@ def _missing(figure: Figure) -> Iterator[Problem]:
         words = text.get_text()
         missing = missing_glyphs(words, _font_paths(text.get_fontproperties()))
         if missing:
-            yield Problem(
-                "missing_glyph",
-                f"{words!r} holds {_few(sorted(missing))}, which the chart's fonts cannot draw. "
+            note = Note(
+                "'{text}' holds {missing}, which the chart's fonts cannot draw. "
                 "Install a font for it, or rename it.",
+                "“{text}”中的 {missing} 没有字体可以显示。请安装相应字体，或改名。",
+                {"text": words, "missing": _few(sorted(missing))},
             )
+            yield Problem("missing_glyph", note)
 
 
 def _font_paths(properties: FontProperties) -> list[str]:
@@ -115,22 +126,27 @@ def _empty_labels(figure: Figure) -> Iterator[Problem]:
         undrawn = {id(label) for label in _undrawn_labels(axis)}
         labels = [label for label in axis.get_ticklabels() if id(label) not in undrawn]
         blank = [label for label in labels if not label.get_text().strip()]
+        # All blank is a choice, such as labels that are written in another way.
         if blank and len(blank) < len(labels):
-            yield Problem(
-                "empty_label",
-                f"{len(blank)} of {len(labels)} tick labels are blank. Name the blank categories.",
+            note = Note(
+                "{blank} of {all} tick labels are blank. Name the blank categories.",
+                "{all} 个刻度标签中有 {blank} 个为空。请为空白类别命名。",
+                {"blank": len(blank), "all": len(labels)},
             )
+            yield Problem("empty_label", note)
 
 
 def _cut(figure: Figure, boxes: list[tuple[str, Bbox]]) -> Iterator[Problem]:
-    page = figure.bbox
+    page = figure.bbox.padded(_SLACK)
     for text, box in boxes:
-        inside = (
-            box.x0 >= page.x0 - _SLACK and box.x1 <= page.x1 + _SLACK
-            and box.y0 >= page.y0 - _SLACK and box.y1 <= page.y1 + _SLACK
-        )  # fmt: skip
+        inside = page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
         if not inside:
-            yield Problem("cut", f"{text!r} is cut off at the edge of the picture. Shorten it.")
+            note = Note(
+                "'{text}' is cut off at the edge of the picture. Shorten it.",
+                "“{text}”超出了图片边缘。请缩短文字。",
+                {"text": text},
+            )
+            yield Problem("cut", note)
 
 
 def _overlaps(boxes: list[tuple[str, Bbox]]) -> Iterator[Problem]:
@@ -138,61 +154,65 @@ def _overlaps(boxes: list[tuple[str, Bbox]]) -> Iterator[Problem]:
         width = min(one.x1, other.x1) - max(one.x0, other.x0)
         height = min(one.y1, other.y1) - max(one.y0, other.y0)
         if width > _SLACK and height > _SLACK:
-            yield Problem(
-                "overlap", f"{first!r} and {second!r} overlap. Draw fewer or shorter labels."
+            note = Note(
+                "'{first}' and '{second}' overlap. Draw fewer or shorter labels.",
+                "“{first}”与“{second}”重叠。请减少或缩短标签。",
+                {"first": first, "second": second},
             )
+            yield Problem("overlap", note)
 
 
 def _marks(figure: Figure) -> Iterator[Problem]:
-    lines = [line for axes in figure.axes for line in axes.lines if _is_mark(line)]
-    bars = [bar for axes in figure.axes for bar in _bars(axes)]
-    wedges = [
+    lines = [line for axes in figure.axes for line in axes.lines if _is_mark(line, axes)]
+    bars = [bar for axes in figure.axes for group in _bars(axes) for bar in group.patches]
+    slices = [
         patch for axes in figure.axes for patch in axes.patches
         if isinstance(patch, Wedge) and patch.theta1 != patch.theta2
     ]  # fmt: skip
-    if not (lines or bars or wedges):
-        yield Problem("no_data", "No line, bar or slice is drawn. Use rows that hold values.")
+    if not (lines or bars or slices):
+        yield Problem("no_data", _NO_DATA)
     for axes in figure.axes:
-        yield from _baseline(axes)
+        for group in _bars(axes):
+            yield from _bad_bars(axes, group)
     for line in lines:
         places = _known(line.get_xdata())
         if any(after < before for before, after in pairwise(places)):
-            yield Problem("order", "A line runs backwards. Sort the rows by the horizontal axis.")
+            yield Problem("order", _BACKWARDS)
 
 
-def _is_mark(line: Line2D) -> bool:
-    # Lines across a whole axes, such as the one at zero, are measured in parts of the axes.
+def _is_mark(line: Line2D, axes: Axes) -> bool:
     if line.get_gid() == GUIDE:
         return False
-    data = line.get_transform().contains_branch_seperately(line.axes.transData)
-    return all(data) and bool(_known(line.get_ydata()))
+    # Lines across a whole axes, such as the one at zero, are measured in parts of the axes.
+    in_data = line.get_transform().contains_branch_seperately(axes.transData)
+    return all(in_data) and bool(_known(line.get_ydata()))
 
 
-def _bars(axes: Axes) -> list[Rectangle]:
-    containers = [each for each in axes.containers if isinstance(each, BarContainer)]
-    return [bar for container in containers for bar in container.patches]
+def _bars(axes: Axes) -> list[BarContainer]:
+    containers = [group for group in axes.containers if isinstance(group, BarContainer)]
+    return [group for group in containers if group.patches]
 
 
-def _baseline(axes: Axes) -> Iterator[Problem]:
-    for container in axes.containers:
-        if not isinstance(container, BarContainer) or not container.patches:
-            continue
-        lying = container.orientation == "horizontal"
-        low, high = sorted(axes.get_xlim() if lying else axes.get_ylim())
-        if not low <= 0 <= high:
-            yield Problem(
-                "not_from_zero",
-                f"Bars are shown from {low:,.10g} to {high:,.10g}, without zero, so their "
-                "lengths mislead. Let the axis begin at zero.",
-            )
-        boxes = [bar.get_window_extent() for bar in container.patches]
-        thinnest = min(box.height if lying else box.width for box in boxes)
-        if thinnest < _THINNEST_BAR:
-            yield Problem(
-                "crowded",
-                f"{len(boxes)} bars are too many to tell apart. "
-                "Keep the largest and group the rest, or sum up longer periods.",
-            )
+def _bad_bars(axes: Axes, bars: BarContainer) -> Iterator[Problem]:
+    lying = bars.orientation == "horizontal"
+    low, high = sorted(axes.get_xlim() if lying else axes.get_ylim())
+    if not low <= 0 <= high:
+        note = Note(
+            "Bars are shown from {low} to {high}, without zero, so their lengths mislead. "
+            "Let the axis begin at zero.",
+            "柱子的坐标轴为 {low} 到 {high}，不含零，长度会误导读者。请让坐标轴从零开始。",
+            {"low": f"{low:,.10g}", "high": f"{high:,.10g}"},
+        )
+        yield Problem("not_from_zero", note)
+    boxes = [bar.get_window_extent() for bar in bars.patches]
+    if min(box.height if lying else box.width for box in boxes) < _THINNEST_BAR:
+        note = Note(
+            "{bars} bars are too many to tell apart. "
+            "Keep the largest and group the rest, or sum up longer periods.",
+            "{bars} 根柱子过多，无法分辨。请保留最大的几项并合并其余，或按更长的周期汇总。",
+            {"bars": len(boxes)},
+        )
+        yield Problem("crowded", note)
 
 
 def _known(values: object) -> list[float]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Wedge
@@ -23,6 +24,30 @@ _LINE = style.TEXT_SIZE * 1.42
 _TOTAL = {"en": "total", "zh": "合计"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    name: str
+    """Wrapped to be written."""
+    color: str
+    share: float
+    """In 0..1."""
+    middle: float
+    """In turns from the first slice's beginning, clockwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    part: _Slice
+    angle: float
+    """Of the slice's middle, in radians from the top, clockwise."""
+    right: bool
+    wanted: float
+    """The y beside the slice."""
+    middle: float
+    """The y where there is room."""
+    height: float
+
+
 def draw_donut(data: ChartData, sheet: Sheet) -> Figure:
     """Return a donut; slices go clockwise from the top in the order of the rows."""
     data = without_missing(data)
@@ -30,25 +55,70 @@ def draw_donut(data: ChartData, sheet: Sheet) -> Figure:
     total = sum(values)
     canvas = Canvas(sheet, height=2 * _RADIUS + 64)
     center = (style.WIDTH / 2, canvas.top + _RADIUS + 30)
-    labels: list[tuple[float, str, str, str]] = []
-    turned = 0.0
-    for index, (name, value) in enumerate(zip(data.names, values, strict=True)):
-        share = value / total
-        color = style.series_color(index, name)
+    slices = _slices(canvas, data.names, values)
+    start = _best_start(canvas, center, slices)
+    for part in slices:
         # The paper's y axis points down, so growing angles go clockwise; -90 degrees is the top.
+        first = 360 * (start + part.middle - part.share / 2) - 90
         canvas.paper.add_patch(
             Wedge(
-                center, _RADIUS, 360 * turned - 90, 360 * (turned + share) - 90, width=_RING,
-                facecolor=color, edgecolor=style.BACKGROUND, linewidth=1.6,
+                center, _RADIUS, first, first + 360 * part.share, width=_RING,
+                facecolor=part.color, edgecolor=style.BACKGROUND, linewidth=1.6,
             )
         )  # fmt: skip
-        labels.append((turned + share / 2, name, _share(share), color))
-        turned += share
     _draw_total(canvas, center, total)
-    for right in (True, False):
-        side = [label for label in labels if (math.sin(math.tau * label[0]) >= 0) == right]
-        _draw_side(canvas, center, side, right=right)
+    for label in _placed(canvas, center, slices, start):
+        _draw_label(canvas, center, label)
     return canvas.figure
+
+
+def _slices(canvas: Canvas, names: tuple[str, ...], values: list[float]) -> list[_Slice]:
+    slices: list[_Slice] = []
+    turned = 0.0
+    for index, (name, value) in enumerate(zip(names, values, strict=True)):
+        share = value / sum(values)
+        wrapped = canvas.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=2)
+        color = style.series_color(index, name)
+        slices.append(_Slice(wrapped, color, share, turned + share / 2))
+        turned += share
+    return slices
+
+
+def _best_start(canvas: Canvas, center: tuple[float, float], slices: list[_Slice]) -> float:
+    """Return by which part of a turn to rotate the slices, so that labels stand near them.
+
+    They begin at the top unless small slices crowd there.
+    """
+
+    def moved(start: float) -> float:
+        return max(
+            abs(label.middle - label.wanted) for label in _placed(canvas, center, slices, start)
+        )
+
+    return 0.0 if moved(0.0) < _LINE else min((step / 36 for step in range(36)), key=moved)
+
+
+def _placed(
+    canvas: Canvas, center: tuple[float, float], slices: list[_Slice], start: float
+) -> list[_Label]:
+    """Return the labels of both sides, moved apart where they would overlap."""
+    labels: list[_Label] = []
+    for right in (True, False):
+        side = [
+            (part, math.tau * (start + part.middle))
+            for part in slices
+            if (math.sin(math.tau * (start + part.middle)) >= 0) == right
+        ]
+        wanted = [center[1] - (_RADIUS + 12) * math.cos(angle) for _, angle in side]
+        heights = [_LINE * (2 + part.name.count("\n")) + 6 for part, _ in side]
+        middles = spread(wanted, heights, canvas.top, canvas.height - 4)
+        labels += [
+            _Label(part, angle, right, wish, middle, height)
+            for (part, angle), wish, middle, height in zip(
+                side, wanted, middles, heights, strict=True
+            )
+        ]
+    return labels
 
 
 def _share(share: float) -> str:
@@ -68,40 +138,18 @@ def _draw_total(canvas: Canvas, center: tuple[float, float], total: float) -> No
     )  # fmt: skip
 
 
-def _draw_side(
-    canvas: Canvas,
-    center: tuple[float, float],
-    labels: list[tuple[float, str, str, str]],
-    *,
-    right: bool,
-) -> None:
-    names = [
-        canvas.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=2)
-        for _, name, _, _ in labels
-    ]
-    heights = [_LINE * (2 + name.count("\n")) + 6 for name in names]
-    wanted = [center[1] - (_RADIUS + 14) * math.cos(math.tau * turn) for turn, *_ in labels]
-    middles = spread(wanted, heights, canvas.top, canvas.height - 4)
-    sign = 1 if right else -1
-    for (turn, _, share, color), name, height, middle in zip(
-        labels, names, heights, middles, strict=True
-    ):
-        x = center[0] + sign * (_RADIUS + 30)
-        top = middle - height / 2 + 3
-        _draw_leader(canvas, center, turn, (x - sign * 5, top + _LINE / 2))
-        canvas.text(
-            x, top + _LINE / 2, share, bold=True, align="left" if right else "right",
-            color=style.text_color(color),
-        )  # fmt: skip
-        canvas.text(x, top + _LINE, name, align="left" if right else "right", valign="top")
-
-
-def _draw_leader(
-    canvas: Canvas, center: tuple[float, float], turn: float, end: tuple[float, float]
-) -> None:
-    angle = math.tau * turn
-    out = [
-        (center[0] + radius * math.sin(angle), center[1] - radius * math.cos(angle))
-        for radius in (_RADIUS + 2, _RADIUS + 10)
-    ]
-    canvas.guide([*out, end])
+def _draw_label(canvas: Canvas, center: tuple[float, float], label: _Label) -> None:
+    """Write share and name beside the ring, with a line from the slice to them."""
+    sign = 1 if label.right else -1
+    x = center[0] + sign * (_RADIUS + 34)
+    top = label.middle - label.height / 2 + 3
+    y = top + _LINE / 2
+    out = (_RADIUS + 3) * math.sin(label.angle), (_RADIUS + 3) * math.cos(label.angle)
+    edge = (center[0] + out[0], center[1] - out[1])
+    canvas.guide([edge, (x - sign * 16, y), (x - sign * 5, y)])
+    align = "left" if label.right else "right"
+    canvas.text(
+        x, y, _share(label.part.share), bold=True, align=align,
+        color=style.text_color(label.part.color),
+    )  # fmt: skip
+    canvas.text(x, top + _LINE, label.part.name, align=align, valign="top")

@@ -19,7 +19,7 @@ from planloom.errors import ToolError
 _DEJAVU = "DejaVu Sans"
 # Their Latin letters are typewriter-like; DejaVu's are better beside their Chinese.
 _POOR_LATIN = ("SimHei", "Droid Sans Fallback", "WenQuanYi Zen Hei")
-_UNDRAWABLE = "\N{REPLACEMENT CHARACTER}"
+_UNDRAWABLE = "…"
 # Chinese typesetting: these open no line, and those close none.
 _NOT_FIRST = frozenset("，。、；：？！）》」』】〕…％%,.;:?!)]}·")
 _NOT_LAST = frozenset("（《「『【〔([{")
@@ -35,6 +35,18 @@ class Typeface:
     paths: tuple[str, ...]
     """Their files."""
 
+    def families_for(self, text: str) -> list[str]:
+        """Return the fonts for one text: first the one that can draw all of it.
+
+        A word put together from two fonts looks broken; worse, an accented letter that the first
+        font lacks would be drawn as a bare letter with the accent beside it.
+        """
+        order = range(len(self.paths))
+        whole = next(
+            (index for index in order if not glyphs.missing_glyphs(text, [self.paths[index]])), 0
+        )
+        return [self.families[index] for index in sorted(order, key=lambda i: (i != whole, i))]
+
 
 def typeface_for(text: str) -> Typeface:
     """Return the fonts to draw `text` with; characters without a font anywhere are left to them.
@@ -42,8 +54,8 @@ def typeface_for(text: str) -> Typeface:
     Raises:
         ToolError: the text is Chinese and no font for it was found.
     """
-    base = (_DEJAVU, fontManager.findfont(FontProperties(family=[_DEJAVU])))
-    faces = [base]
+    dejavu = str(fontManager.findfont(FontProperties(family=[_DEJAVU])))
+    faces: list[tuple[str, str]] = [(_DEJAVU, dejavu)]
     chinese = _chinese_face()
     if chinese is not None:
         faces.insert(1 if chinese[2] in _POOR_LATIN else 0, chinese[:2])
@@ -52,7 +64,8 @@ def typeface_for(text: str) -> Typeface:
     if squares and chinese is None:
         raise ToolError(
             f"No font here can draw '{''.join(squares[:8])}', which the chart's text holds. "
-            f"Install one: {fonts.INSTALL_LINE}"
+            f"Install one: {fonts.INSTALL_LINE}",
+            zh=f"没有字体能显示图中的文字“{''.join(squares[:8])}”。安装方法：{fonts.INSTALL_LINE}",
         )
     if missing:
         more = glyphs.fonts_for(missing, fonts.system_font_files())
@@ -95,9 +108,9 @@ class Lettering:
     )
 
     def drawable(self, text: str) -> str:
-        """Return the text on one line, without what the fonts cannot draw.
+        """Return the text on one line, without what the fonts cannot draw; "" when that is all.
 
-        Pictures such as emoji are left out; a run of letters in an unknown script becomes "�".
+        Pictures such as emoji are left out; a run of letters in an unknown script becomes "…".
         """
         text = " ".join(text.split())
         missing = glyphs.missing_glyphs(text, self.typeface.paths)
@@ -108,7 +121,8 @@ class Lettering:
                     kept.append(letter)
             elif letter.isalnum() and kept[-1:] != [_UNDRAWABLE]:
                 kept.append(_UNDRAWABLE)
-        return " ".join("".join(kept).split()) or _UNDRAWABLE
+        left = " ".join("".join(kept).split())
+        return "" if not left.strip(f"{_UNDRAWABLE} ()（）-_.,") else left
 
     def width(self, text: str, size: float) -> float:
         """Return how wide a text is drawn; of several lines, the widest."""
@@ -118,7 +132,7 @@ class Lettering:
         return self._widths[key]
 
     def _line_width(self, line: str, size: float) -> float:
-        properties = FontProperties(family=list(self.typeface.families), size=size)
+        properties = FontProperties(family=self.typeface.families_for(line), size=size)
         renderer = self._canvas.get_renderer()
         pixels, _, _ = renderer.get_text_width_height_descent(line, properties, ismath=False)
         return pixels * 72 / style.DPI

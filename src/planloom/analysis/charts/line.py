@@ -74,9 +74,18 @@ def _draw_series(axes: Axes, runs: list[list[tuple[float, float]]], color: str, 
     for run in runs:
         x, y = zip(*run, strict=True)
         if len(run) == 1:  # A line needs two points: alone, one would be invisible.
-            axes.plot(x, y, color=color, marker="o", markersize=5, linestyle="none", zorder=3)
+            axes.plot(
+                x,
+                y,
+                color=color,
+                marker="o",
+                markersize=5,
+                linestyle="none",
+                zorder=3,
+                clip_on=False,
+            )
         else:
-            axes.plot(x, y, color=color, linewidth=2.4, linestyle=dashes, zorder=3)
+            axes.plot(x, y, color=color, linewidth=2.4, linestyle=dashes, zorder=3, clip_on=False)
 
 
 def _end_labels(data: ChartData, canvas: Canvas) -> list[str]:
@@ -84,7 +93,12 @@ def _end_labels(data: ChartData, canvas: Canvas) -> list[str]:
     sheet = canvas.sheet
     if len(data.series) > 1:
         return [
-            canvas.lettering.cut(series.name, _LABEL_WIDTH, size=style.TEXT_SIZE)
+            canvas.lettering.wrap(
+                series.name,
+                _LABEL_WIDTH,
+                size=style.TEXT_SIZE,
+                lines=2 if len(data.series) < 7 else 1,
+            )
             for series in data.series
         ]
     last = next(value for value in reversed(data.values) if value is not None)
@@ -104,14 +118,21 @@ def _draw_end_labels(
         if known:
             ends.append((index, *canvas.on_paper(axes, *known[-1])))
     right = canvas.on_paper(axes, axes.get_xlim()[1], 0)[0] + _LABEL_GAP
-    height = style.TEXT_SIZE * 1.2
-    middles = spread([y for _, _, y in ends], [height] * len(ends), canvas.top, canvas.height - 40)
+    if len(ends) == 1:  # Nothing else is in the way: the label stands beside the point.
+        right = min(right, ends[0][1] + _LABEL_GAP + 3)
+    line = style.TEXT_SIZE * 1.2
+    heights = [line * (1 + labels[index].count("\n")) for index, _, _ in ends]
+    middles = spread([y for _, _, y in ends], heights, canvas.top, canvas.height - 44)
     for (index, x, y), middle in zip(ends, middles, strict=True):
         color = _color(data, index)
         canvas.guide([(x, y)], color=color, dot=True)
-        if abs(middle - y) > height / 2 or right - x > 24:
+        if abs(middle - y) > line / 2 or right - x > 28:
             canvas.guide([(x + 5, y), (right - 3, middle)])
         canvas.text(
-            right, middle, labels[index], color=style.text_color(color),
+            right,
+            middle,
+            labels[index],
+            color=style.text_color(color),
+            valign="center" if "\n" in labels[index] else "center_baseline",
             bold=len(data.series) == 1,
-        )  # fmt: skip
+        )

@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import matplotlib.style
@@ -23,10 +23,11 @@ from planloom.analysis.charts.checking import check_figure
 from planloom.analysis.charts.donut import draw_donut
 from planloom.analysis.charts.lettering import Lettering, typeface_for
 from planloom.analysis.charts.line import draw_line
-from planloom.analysis.charts.reading import ChartData, Series, read_chart_data
-from planloom.analysis.results import ChartKind, ChartSpec
+from planloom.analysis.charts.reading import ChartData, read_chart_data
+from planloom.analysis.numbers.units import currency_of, measure_of, unit_kind
+from planloom.analysis.results import ChartSpec
 from planloom.errors import ToolError
-from planloom.notes import Lang
+from planloom.notes import Lang, Note
 from planloom.values import TableRef
 
 PictureFormat = Literal["png", "svg"]
@@ -59,14 +60,14 @@ def render(
         lettering = Lettering(typeface_for("".join(_texts(data, spec, lang))))
         with matplotlib.rc_context({"font.family": list(lettering.typeface.families)}):
             figure = _figure(_lettered(data, lettering), _sheet(spec, lettering, lang), spec)
-            _check(figure, spec.kind)
-            files = {name: _saved(figure, name) for name in formats}
+            _check(figure)
+            files: dict[PictureFormat, bytes] = {name: _saved(figure, name) for name in formats}
     width, height = figure.canvas.get_width_height()
     return Picture(files, int(width), int(height), words)
 
 
 @contextmanager
-def _settings() -> Iterator[None]:
+def _settings() -> Generator[None]:
     """Draw with our settings alone, not the user's, and say nothing about fonts on the way."""
     log = logging.getLogger("matplotlib")
     level = log.level
@@ -88,14 +89,19 @@ def _figure(data: ChartData, sheet: Sheet, spec: ChartSpec) -> Figure:
             return draw_bar(data, sheet, horizontal=spec.horizontal)
 
 
-def _check(figure: Figure, kind: ChartKind) -> None:
+def _check(figure: Figure) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        problems = [problem.text for problem in check_figure(figure)]
-    problems += [str(each.message) for each in caught if "Glyph" in str(each.message)]
+        problems = [problem.note for problem in check_figure(figure)]
+    problems += [Note.same(str(each.message)) for each in caught if "Glyph" in str(each.message)]
     if problems:
+        languages: tuple[Lang, Lang] = ("en", "zh")
+        english, chinese = (
+            " ".join(dict.fromkeys(problem.text(lang) for problem in problems))
+            for lang in languages
+        )
         raise ToolError(
-            f"The {kind} chart did not pass its check: " + " ".join(dict.fromkeys(problems))
+            f"The chart did not pass its check. {english}", zh=f"图表未通过检查。{chinese}"
         )
 
 
@@ -115,15 +121,29 @@ def _texts(data: ChartData, spec: ChartSpec, lang: Lang) -> list[str]:
 
 
 def _lettered(data: ChartData, lettering: Lettering) -> ChartData:
-    """Return the data with names that the fonts can draw."""
-    return ChartData(
-        names=tuple(lettering.drawable(name) for name in data.names),
+    """Return the data with names that the fonts can draw; others become "#3", their number."""
+    names = _shown(data.names, lettering)
+    series = _shown([series.name for series in data.series], lettering)
+    return replace(
+        data,
+        names=tuple(names),
         series=tuple(
-            Series(lettering.drawable(series.name), series.values) for series in data.series
+            replace(each, name=name) for name, each in zip(series, data.series, strict=True)
         ),
-        grain=data.grain,
-        places=data.places,
     )
+
+
+def _shown(names: Sequence[str], lettering: Lettering) -> list[str]:
+    shown = [lettering.drawable(name) for name in names]
+    if 2 * shown.count("") > len(shown):
+        name = names[shown.index("")]
+        raise ToolError(
+            f"No font here can draw most names of the chart, such as '{name}'. "
+            "Install a font for their script, such as Noto Sans.",
+            zh=f"图中多数名称（例如“{name}”）没有字体可以显示。请安装相应文字的字体，"
+            "例如 Noto Sans。",
+        )
+    return [name or f"#{number}" for number, name in enumerate(shown, 1)]
 
 
 def _sheet(spec: ChartSpec, lettering: Lettering, lang: Lang) -> Sheet:
@@ -139,11 +159,24 @@ def _sheet(spec: ChartSpec, lettering: Lettering, lang: Lang) -> Sheet:
 def _subtitle(spec: ChartSpec, lang: Lang) -> str:
     """Return what is measured, in which unit, and of what the categories are."""
     text = spec.y_title.text(lang)
-    if spec.unit and spec.unit not in text:
-        text += f" ({spec.unit})" if lang == "en" else f"（{spec.unit}）"
+    unit = _unit_word(spec.unit, lang)
+    if unit and unit.casefold() not in text.casefold():
+        text += f" ({unit})" if lang == "en" else f"（{unit}）"
     names = spec.x_title.text(lang)
     if spec.kind == "line" or not names:
         return text
     if names[1:].islower():  # A common word, begun with a capital because it stood alone.
         names = names[0].lower() + names[1:]
     return f"{text}, by {names}" if lang == "en" else f"{text}，按{names}"
+
+
+def _unit_word(unit: str, lang: Lang) -> str:
+    """Return how a subtitle names a unit; nouns such as "order" stand in the measure's name."""
+    currency, measure = currency_of(unit), measure_of(unit)
+    if currency is not None:
+        return unit.strip() if lang == "en" else currency.zh
+    if measure is not None:
+        return measure.en + "s" * measure.pluralised if lang == "en" else measure.zh.lstrip("个")
+    if unit_kind(unit) == "points":
+        return "percentage points" if lang == "en" else "百分点"
+    return "" if unit_kind(unit) == "noun" else unit.strip()

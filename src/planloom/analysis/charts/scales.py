@@ -51,7 +51,9 @@ def _nice_step(rough: float) -> float:
 
 
 def starts_at_zero(low: float, high: float) -> bool:
-    """Return whether a line's axis should show zero: unless all values lie far from it."""
+    """Return whether a line's axis should show zero: unless its values lie far from it."""
+    if low == high:
+        return True
     return low <= 0.6 * high if low >= 0 else high >= 0.6 * low
 
 
@@ -72,31 +74,41 @@ def tick_texts(ticks: Sequence[float], *, unit: str, lang: Lang) -> tuple[str, .
     )
 
 
-def short_value(value: float, *, unit: str, lang: Lang, digits: int = 3) -> str:
-    """Return a value with about `digits` telling digits, and with its unit when that is a sign.
+def short_value(value: float, *, unit: str, lang: Lang, largest: float = 0.0) -> str:
+    """Return a value with about three telling digits, and with its unit when that is a sign.
+
+    `largest` is the size of the greatest value shown beside it: where that is written in
+    thousands, this one is too.
 
     >>> short_value(-1_234_567, unit="$", lang="en"), short_value(1_234_567, unit="¥", lang="zh")
     ('−$1.23M', '¥123万')
-    >>> short_value(8765.0, unit="", lang="en"), short_value(23.44, unit="%", lang="en")
-    ('8,765', '23.4%')
+    >>> short_value(8765, unit="", lang="en"), short_value(8765, unit="", lang="en", largest=2e4)
+    ('8,765', '8.77K')
+    >>> short_value(45.5, unit="$", lang="en"), short_value(23.44, unit="%", lang="en")
+    ('$45.50', '23.4%')
     """
     if unit == "%" and 0.1 <= abs(value) < 100:
         return with_unit(_number(value, 1), unit)
-    size, word = _scale(abs(value), lang)
+    size, word = _scale(abs(value), lang, full_below=1e3 if largest >= _FULL_BELOW else _FULL_BELOW)
     scaled = value / size
-    before = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 1
-    decimals = max(0, digits - before)
-    if 0 < abs(scaled) < 1:
-        decimals = min(8, digits - 1 - math.floor(math.log10(abs(scaled))))
-    if decimals == 1 and not word and is_currency_sign(unit):
-        decimals = 2  # Nobody writes $4.5 for four dollars fifty.
-    text = _number(scaled, decimals)
-    if "." in text and not (is_currency_sign(unit) and not word and decimals == 2):
-        text = text.rstrip("0").rstrip(".")
+    decimals = _decimals_for(abs(scaled), 3)
     # 999,960 rounds to 1,000K: say 1M.
     if word and abs(round(scaled, decimals)) * size >= _next_size(size, lang):
         return short_value(math.copysign(_next_size(size, lang), value), unit=unit, lang=lang)
+    text = _number(scaled, decimals)
+    if is_currency_sign(unit) and not word and 0.01 <= abs(value) < 100:
+        # Nobody writes $4.5 for four dollars fifty.
+        text = _number(value, 0 if value == round(value) else 2)
+    elif "." in text:
+        text = text.rstrip("0").rstrip(".")
     return with_unit(text + word, unit)
+
+
+def _decimals_for(size: float, digits: int) -> int:
+    """Return how many decimals give a number so many telling digits."""
+    if size == 0 or size >= 10 ** (digits - 1):
+        return 0
+    return min(8, digits - 1 - math.floor(math.log10(size)))
 
 
 def with_unit(text: str, unit: str) -> str:
@@ -127,8 +139,8 @@ def extent(values: Iterable[float | None]) -> tuple[float, float]:
     return min(known), max(known)
 
 
-def _scale(size: float, lang: Lang) -> tuple[float, str]:
-    if size < _FULL_BELOW:
+def _scale(size: float, lang: Lang, *, full_below: float = _FULL_BELOW) -> tuple[float, str]:
+    if size < full_below:
         return 1.0, ""
     return next((scale for scale in _SCALES[lang] if size >= scale[0]), (1.0, ""))
 

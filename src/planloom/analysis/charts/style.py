@@ -13,9 +13,9 @@ HEIGHT: Final = 405
 DPI: Final = 144
 MARGIN: Final = 20
 
-TITLE_SIZE: Final = 20.0
-TEXT_SIZE: Final = 14.0
-SMALL_SIZE: Final = 13.0
+TITLE_SIZE: Final = 21.0
+TEXT_SIZE: Final = 15.0
+SMALL_SIZE: Final = 14.0
 
 BACKGROUND: Final = "#FFFFFF"
 INK: Final = "#1A1E23"
@@ -41,6 +41,7 @@ SETTINGS: Final[Mapping[str, object]] = {
     "figure.dpi": DPI,
     "figure.facecolor": BACKGROUND,
     "font.size": TEXT_SIZE,
+    "hatch.linewidth": 2.0,
     "lines.solid_capstyle": "round",
     "lines.solid_joinstyle": "round",
     "path.simplify": False,
@@ -69,6 +70,11 @@ def is_rest(name: str) -> bool:
 def series_color(index: int, name: str = "") -> str:
     """Return the colour of a series, line or slice; the palette starts anew when it is used up."""
     return REST if is_rest(name) else SERIES[index % len(SERIES)]
+
+
+def series_hatch(index: int) -> str | None:
+    """Return the hatching that tells areas apart once the palette has started anew."""
+    return None if index < len(SERIES) else "////"
 
 
 def text_color(color: str) -> str:

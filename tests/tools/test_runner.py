@@ -12,6 +12,7 @@ import pytest
 
 from planloom.analysis.results import Analysis
 from planloom.errors import InputError, ToolError
+from planloom.interruption import on_interrupt
 from planloom.notes import Note
 from planloom.tools.context import ToolContext
 from planloom.tools.registry import ToolRegistry
@@ -36,8 +37,13 @@ def call(made: AnyTool, **arguments: object) -> ToolResult:
     return run(one())
 
 
-def thread_names() -> list[str]:
-    return [thread.name for thread in threading.enumerate()]
+def has_ended(name: str) -> bool:
+    """Whether the thread of a tool is gone; it may need a moment after it gave its result."""
+    for thread in threading.enumerate():
+        if thread.name == f"planloom-{name}":
+            thread.join(2)
+            return not thread.is_alive()
+    return True
 
 
 def test_sync_and_async_tools_give_their_value() -> None:
@@ -151,7 +157,7 @@ def test_busy_sync_tool_is_ended_at_its_limit() -> None:
     result = call(busy, n=1)
     assert result.error_kind == "timeout"
     assert "reached its time limit of 0.05 s and was ended" in result.error
-    assert "planloom-busy" not in thread_names()
+    assert has_ended("busy")
 
 
 def test_sync_tool_that_swallows_everything_once_is_ended_too() -> None:
@@ -167,7 +173,7 @@ def test_sync_tool_that_swallows_everything_once_is_ended_too() -> None:
 
     result = call(stubborn, n=1)
     assert result.error_kind == "timeout"
-    assert "planloom-stubborn" not in thread_names()
+    assert has_ended("stubborn")
 
 
 def test_thread_that_cannot_be_ended_is_said() -> None:
@@ -186,6 +192,23 @@ def test_thread_that_cannot_be_ended_is_said() -> None:
     released.set()
     assert result.error_kind == "timeout"
     assert "could not be ended yet" in result.error
+
+
+def test_library_call_that_can_be_interrupted_is_ended_at_the_limit() -> None:
+    class Query:
+        def __init__(self) -> None:
+            self.stopped = threading.Event()
+
+    @tool(timeout_s=LIMIT_S)
+    def ask(n: int) -> int:
+        query = Query()
+        on_interrupt(query, lambda query: query.stopped.set())
+        query.stopped.wait(5)  # waits in C code
+        return n
+
+    result = call(ask, n=1)
+    assert "and was ended" in result.error
+    assert has_ended("ask")
 
 
 def test_slow_async_tool_is_ended_at_its_limit() -> None:

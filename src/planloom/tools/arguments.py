@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import cast
 
 from planloom.errors import ArgumentError, ToolError
@@ -20,17 +20,14 @@ def check_arguments(
     Values are JSON or typed (a `TableRef` from an earlier step). `pending` names arguments whose
     values are not known yet, such as references in a plan: they count as given, any value goes.
     """
-    found: list[str] = []
-    data: dict[str, JsonValue] = {}
-    for name, value in arguments.items():
-        try:
-            data[name] = None if name in pending else encode(value)
-        except ToolError as error:
-            found.append(f"'{name}': {error}")
-    return (
-        *found,
-        *problems(_schema(tool, (*pending, *_typed(arguments))), data, naive_times=True),
-    )
+    found = _schema_problems(tool, arguments, pending)
+    if found or pending:
+        return found
+    try:
+        tool.arguments_schema.decode(arguments)
+    except ArgumentError as error:
+        return tuple(str(error).splitlines())
+    return ()
 
 
 def bind(tool: AnyTool, arguments: Mapping[str, object], context: ToolContext) -> dict[str, object]:
@@ -39,20 +36,39 @@ def bind(tool: AnyTool, arguments: Mapping[str, object], context: ToolContext) -
     Raises:
         ArgumentError: the arguments do not fit; every problem is named.
     """
-    found = check_arguments(tool, arguments)
-    if not found:
-        try:
-            typed = tool.arguments_schema.decode(arguments)
-        except ArgumentError as error:
-            found = tuple(str(error).splitlines())
-        else:
-            injected = tool.context_parameter
-            return typed | {injected: context} if injected else typed
+    found = _schema_problems(tool, arguments, ())
+    if found:
+        raise _refusal(tool, found)
+    try:
+        typed = tool.arguments_schema.decode(arguments)
+    except ArgumentError as error:
+        raise _refusal(tool, str(error).splitlines()) from error
+    injected = tool.context_parameter
+    return typed | {injected: context} if injected else typed
+
+
+def _refusal(tool: AnyTool, found: Iterable[str]) -> ArgumentError:
     lines = "\n".join(f"- {text}" for text in found)
-    raise ArgumentError(
+    return ArgumentError(
         f"Tool '{tool.name}' was not called, its arguments do not fit:\n{lines}\n"
         f"Call it as: {tool.signature_line()}"
     )
+
+
+def _schema_problems(
+    tool: AnyTool, arguments: Mapping[str, object], pending: Collection[str]
+) -> tuple[str, ...]:
+    unchecked = {*pending, *_typed(arguments)}
+    found: list[str] = []
+    data: dict[str, JsonValue] = {}
+    for name, value in arguments.items():
+        try:
+            data[name] = None if name in unchecked else encode(value)
+        except ToolError as error:
+            data[name] = None
+            unchecked.add(name)
+            found.append(f"'{name}': {error}")
+    return (*found, *problems(_schema(tool, unchecked), data, naive_times=True))
 
 
 def _typed(arguments: Mapping[str, object]) -> list[str]:
@@ -60,15 +76,16 @@ def _typed(arguments: Mapping[str, object]) -> list[str]:
 
     A subclass of the wanted dataclass has more fields than the schema knows, and fits.
     """
-    return [name for name, value in arguments.items() if not _is_json(value)]
+    return [name for name, value in arguments.items() if not _has_json_form(value)]
 
 
-def _is_json(value: object) -> bool:
+def _has_json_form(value: object) -> bool:
     if isinstance(value, list):
-        return all(map(_is_json, cast("list[object]", value)))
+        return all(map(_has_json_form, cast("list[object]", value)))
     if isinstance(value, dict):
-        return all(map(_is_json, cast("dict[object, object]", value).values()))
-    return value is None or type(value) in (bool, int, float, str)
+        return all(map(_has_json_form, cast("dict[object, object]", value).values()))
+    # Bytes have no such form, but pydantic would take them for text.
+    return value is None or type(value) in (bool, int, float, str, bytes, bytearray)
 
 
 def _schema(tool: AnyTool, unchecked: Collection[str]) -> Mapping[str, JsonValue]:

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from planloom.interruption import InterruptHooks
+
 GRACE_S = 1.0
 """How long work that was told to end may take to do so before it is left behind."""
 _AGAIN_S = 0.05
@@ -80,7 +82,8 @@ async def run_in_thread(
     """Run a function in a thread of its own for at most `timeout_s` seconds.
 
     At the limit, or when cancelled from outside, an exception is raised inside the thread. Python
-    code ends at its next instruction; a call into C code ends only when it returns.
+    code ends at its next instruction; a call into C code ends when it returns, or at once if
+    its library registered a way with `interruption.on_interrupt`.
 
     Raises:
         LimitReachedError: it ran into the limit.
@@ -104,6 +107,7 @@ class _ThreadCall:
         self._loop = asyncio.get_running_loop()
         self.outcome: asyncio.Future[Outcome] = self._loop.create_future()
         self._context = contextvars.copy_context()
+        self._hooks = InterruptHooks()
         self._over = False
         # Held while an interrupt is sent and when the thread closes itself to interrupts: a
         # thread id is used again after the thread, and must not hit another call. Reentrant,
@@ -117,6 +121,7 @@ class _ThreadCall:
         deadline = self._loop.time() + grace_s
         while not self.outcome.done() and self._loop.time() < deadline:
             self._interrupt()
+            self._hooks.run()
             await asyncio.wait({self.outcome}, timeout=_AGAIN_S)
         return self.outcome.done()
 
@@ -143,6 +148,7 @@ class _ThreadCall:
             self._deliver(outcome)
 
     def _attempt(self) -> Outcome:
+        self._hooks.install()
         try:
             return Outcome(value=self._function())
         except _EndCall:

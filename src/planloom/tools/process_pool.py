@@ -43,17 +43,10 @@ class ProcessPool:
         self, tool: AnyTool, arguments: Mapping[str, object], context: ToolContext
     ) -> ToolResult:
         """Run a tool with checked arguments in a worker; wait for a free one first."""
-        request = cast(
-            "dict[str, JsonValue]",
-            encode(
-                {
-                    "location": tool.location,
-                    "name": tool.name,
-                    "arguments": arguments,
-                    "context": context,
-                }
-            ),
-        )
+        try:
+            request = _request(tool, arguments, context)
+        except ToolError as error:
+            return ToolResult.failure("arguments", f"Tool '{tool.name}' was not called: {error}")
         async with self._free:
             while self._idle:
                 try:
@@ -176,6 +169,17 @@ class _Worker:
         if not line.endswith(b"\n"):
             raise WorkerLostError(await self._exit(), started=started)
         return cast("dict[str, JsonValue]", json.loads(line))
+
+
+def _request(
+    tool: AnyTool, arguments: Mapping[str, object], context: ToolContext
+) -> dict[str, JsonValue]:
+    return {
+        "location": tool.location,
+        "name": tool.name,
+        "arguments": {name: encode(value) for name, value in arguments.items()},
+        "context": encode(context),
+    }
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:

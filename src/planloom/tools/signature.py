@@ -102,14 +102,16 @@ def _check_parameter(parameter: inspect.Parameter, tool: str) -> None:
 
 
 def _raw_parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
+    return list(_raw_signature(function).parameters.values())
+
+
+def _raw_signature(function: Callable[..., object]) -> inspect.Signature:
     if sys.version_info >= (3, 14):
         # Annotations are evaluated late there, and may name what is not defined yet.
         from annotationlib import Format
 
-        signature = inspect.signature(function, annotation_format=Format.FORWARDREF)
-    else:
-        signature = inspect.signature(function)
-    return list(signature.parameters.values())
+        return inspect.signature(function, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function)
 
 
 def resolve_types(
@@ -125,9 +127,9 @@ def resolve_types(
     """
     try:
         return typing.get_type_hints(function, localns=dict(local_names), include_extras=True)
-    except NameError as error:
+    except (NameError, AttributeError, SyntaxError) as error:
         raise ConfigError(
-            f"A type in the signature of tool '{name}' is not defined: {error}. "
+            f"A type in the signature of tool '{name}' cannot be found: {error}. "
             "Define or import it at module level, not only under TYPE_CHECKING."
         ) from error
 
@@ -266,9 +268,15 @@ def local_names(function: Callable[..., object], frame: Frame) -> dict[str, obje
     """
     if frame is None or "<locals>" not in getattr(function, "__qualname__", ""):
         return {}
-    found: dict[str, object] = {}
-    for text in getattr(function, "__annotations__", {}).values():
-        if isinstance(text, str):
-            mentioned = compile(text, "<annotation>", "eval").co_names
-            found |= {name: frame.f_locals[name] for name in mentioned if name in frame.f_locals}
-    return found
+    signature = _raw_signature(function)
+    written = [raw.annotation for raw in signature.parameters.values()]
+    texts = [text for text in (*written, signature.return_annotation) if isinstance(text, str)]
+    mentioned = {name for text in texts for name in _names_in(text)}
+    return {name: frame.f_locals[name] for name in mentioned if name in frame.f_locals}
+
+
+def _names_in(annotation: str) -> tuple[str, ...]:
+    try:
+        return compile(annotation, "<annotation>", "eval").co_names
+    except SyntaxError:
+        return ()  # resolving the types says what is wrong, with the tool's name

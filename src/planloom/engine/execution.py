@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
+from planloom.engine.frontier import Frontier
 from planloom.engine.json_value import JsonObject
 from planloom.engine.plan import Plan, Step
 from planloom.engine.planning import Planning
@@ -23,7 +24,7 @@ from planloom.engine.protocols import (
 from planloom.engine.rollback import Rollback
 from planloom.engine.runtime import Handle, Runtime
 from planloom.engine.step_work import AskWork, Backoff, StepWork
-from planloom.engine.task import StepState, Stop, StopKind, Task
+from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task
 from planloom.errors import ToolError
 from planloom.events import EventStream
 
@@ -120,6 +121,7 @@ class _Execution:
     """Keys of the steps that a person has approved."""
     rounds: dict[str, int] = field(default_factory=dict[str, int])
     """How often a step was started or asked about, by key."""
+    frontier: Frontier = field(default_factory=Frontier)
     deadline: Handle | None = None
 
     async def run(self) -> None:
@@ -142,8 +144,9 @@ class _Execution:
             await self._clear_deadline()
 
     async def _run_epoch(self) -> None:
+        self.frontier = Frontier(self.task.open_steps())
         while True:
-            self._close_hopeless()
+            self._sort_out()
             await self._start_ready()
             handles = [handle for handle, _ in (*self.running.values(), *self.asked.values())]
             if not handles:
@@ -177,28 +180,53 @@ class _Execution:
             record = self.task.record(step.id)
             if record.state == "running" and not self._may_repeat(step):
                 error = "It was running when the run stopped; its effect may have happened."
-                self.recorder.step(step, "unknown", error=error)
+                self._record(step, "unknown", error=error)
             elif record.state == "waiting_approval" and record.error:
-                self.recorder.step(step, "failed")
+                self._record(step, "failed")
             elif record.state != "pending":
-                self.recorder.step(step, "pending")
+                self._record(step, "pending")
 
     def _may_repeat(self, step: Step) -> bool:
         rules = self._rules(step)
         return isinstance(rules, StepRules) and rules.repeatable
 
+    def _sort_out(self) -> None:
+        """Find the steps that can start now, and end those that never can."""
+        for step in self.frontier.changed():
+            if self.task.record(step.id).state == "pending":
+                end = self._end_without_needed(step)
+                if end:
+                    self._record(step, end[0], error=end[1])
+                elif self._is_ready(step):
+                    self.frontier.add_ready(step)
+
     async def _start_ready(self) -> None:
-        if self.task.stop:
-            return
-        for step in self.task.open_steps():
-            if len(self.running) >= self.options.max_parallel:
+        while len(self.running) < self.options.max_parallel and self.task.stop is None:
+            step = self.frontier.next_ready()
+            if step is None:
                 return
-            if self.task.record(step.id).state == "pending" and self._is_ready(step):
-                await self._start(step)
+            await self._start(step)
 
     def _is_ready(self, step: Step) -> bool:
         sources = (self.task.source_of(needed) for needed in step.depends_on)
         return all(source and source.state in {"succeeded", "skipped"} for source in sources)
+
+    def _end_without_needed(self, step: Step) -> tuple[StepState, str] | None:
+        """Return how a step ends that needs what never came; None while it may come."""
+        ends = (self._end_without(name, used=name in step.references) for name in step.depends_on)
+        return next((end for end in ends if end), None)
+
+    def _end_without(self, needed: str, *, used: bool) -> tuple[StepState, str] | None:
+        source = self.task.source_of(needed)
+        if source is None:
+            return "blocked", f"It needs '{needed}', which no plan holds."
+        if source.state == "blocked":
+            return "blocked", source.error
+        if source.state in {"failed", "cancelled", "unknown", "compensated"}:
+            return "blocked", f"It needs '{needed}' ({source.state}): {source.error}"
+        if source.state == "skipped" and used:
+            return "skipped", f"It needs '{needed}' (skipped): {source.error}"
+        return None
 
     async def _start(self, step: Step) -> None:
         rules = self._rules(step)
@@ -210,7 +238,7 @@ class _Execution:
             error = f"The policy denies '{step.tool}' (effect '{rules.effect}')."
             await self._fail(step, StepOutcome(error=error, error_kind="denied", attempts=0))
         elif rule == "ask" and self.task.key(step.id) not in self.approved:
-            self.recorder.step(step, "waiting_approval")
+            self._record(step, "waiting_approval")
             await self._ask(step, rules)
         else:
             await self._run_step(step, rules)
@@ -223,7 +251,7 @@ class _Execution:
 
     async def _run_step(self, step: Step, rules: StepRules) -> None:
         # Written before the work begins: a crash must not leave an effect without a trace.
-        self.recorder.step(step, "running")
+        self._record(step, "running")
         work = StepWork(runner=self.runner, runtime=self.runtime, backoff=self.options.backoff)
         call = self._call(step, rules)
         handle = await self.runtime.start(self._handle_key(step), work, call.to_json())
@@ -279,10 +307,10 @@ class _Execution:
             outcome = StepOutcome.from_json(await self.runtime.result(handle))
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
-            self.recorder.step(step, "failed", error=said, error_kind="crash")
+            self._record(step, "failed", StepOutcome(error=said, error_kind="crash"))
             raise
         if outcome.result:
-            self.recorder.step(step, "succeeded", outcome)
+            self._record(step, "succeeded", outcome)
         else:
             await self._fail(step, outcome)
 
@@ -290,15 +318,16 @@ class _Execution:
         record = self.task.record(step.id)
         if answer["decision"] is None:
             if record.error:  # a failed step that nobody could be asked about
-                self.recorder.step(step, "failed")
+                self._record(step, "failed")
             return
         decision = Decision.from_json(answer["decision"])
         self.recorder.approval(record.key, decision)
         if decision.approved:
             self.approved.add(record.key)
-            self.recorder.step(step, "pending")
+            self._record(step, "pending")
+            self.frontier.look_at(step.id)
         elif record.error:
-            self.recorder.step(step, "failed")
+            self._record(step, "failed")
         else:
             by = f" by {decision.by}" if decision.by else ""
             note = f": {decision.note}" if decision.note else "."
@@ -310,47 +339,27 @@ class _Execution:
         rules = self._rules(step)
         may_ask = self.approver is not None and outcome.error_kind != "denied"
         if step.on_failure == "ask" and may_ask and isinstance(rules, StepRules):
-            self.recorder.step(step, "waiting_approval", outcome)
+            self._record(step, "waiting_approval", outcome)
             await self._ask(step, rules, error=outcome.error)
             return
-        self.recorder.step(step, "skipped" if step.on_failure == "skip" else "failed", outcome)
+        self._record(step, "skipped" if step.on_failure == "skip" else "failed", outcome)
         why = f"Step '{step.id}' failed: {outcome.error}"
         if step.on_failure == "fail":
             await self._stop("step", why)
         elif step.on_failure == "rollback":
             await self._stop("rollback", why)
 
-    def _close_hopeless(self) -> None:
-        """End the steps that can never run, those that need them included."""
-        while sum(self._close_if_hopeless(step) for step in self.task.open_steps()):
-            pass
-
-    def _close_if_hopeless(self, step: Step) -> bool:
-        state = self.task.record(step.id).state
-        if self.task.stop and state in {"pending", "waiting_approval"}:
-            self.recorder.step(step, "cancelled", error=f"Not started. {self.task.stop.why}")
-            return True
-        if state != "pending":
-            return False
-        for needed in step.depends_on:
-            end = self._end_without(needed, used=needed in step.references)
-            if end:
-                self.recorder.step(step, end[0], error=end[1])
-                return True
-        return False
-
-    def _end_without(self, needed: str, *, used: bool) -> tuple[StepState, str] | None:
-        """Return how a step ends that needs a step which gave nothing; None while it may give."""
-        source = self.task.source_of(needed)
-        if source is None:
-            return "blocked", f"It needs '{needed}', which no plan holds."
-        if source.state == "blocked":
-            return "blocked", source.error
-        if source.state in {"failed", "cancelled", "unknown", "compensated"}:
-            return "blocked", f"It needs '{needed}' ({source.state}): {source.error}"
-        if source.state == "skipped" and used:
-            return "skipped", f"It needs '{needed}' (skipped): {source.error}"
-        return None
+    def _record(
+        self,
+        step: Step,
+        state: StepState,
+        outcome: StepOutcome | None = None,
+        *,
+        error: str | None = None,
+    ) -> None:
+        self.recorder.step(step, state, outcome, error=error)
+        if state not in OPEN_STATES:
+            self.frontier.note_end(step.id)
 
     # -- stopping
 
@@ -371,11 +380,14 @@ class _Execution:
             await self.runtime.cancel([self.deadline])
 
     async def _stop(self, kind: StopKind, why: str) -> None:
-        """Start nothing more; what runs may end, what waits for a person is called off."""
+        """Start nothing more and call off what waits; what runs may end."""
         self.task.stop = Stop(kind=kind, why=why)
         asked = [handle for handle, _ in self.asked.values()]
         self.asked.clear()
         await self.runtime.cancel(asked)
+        for step in self.task.open_steps():
+            if self.task.record(step.id).state != "running":
+                self._record(step, "cancelled", error=f"Not started. {why}")
 
     async def _abandon(self, kind: StopKind, why: str) -> None:
         """End everything that runs, and record how each ended."""
@@ -385,11 +397,10 @@ class _Execution:
         for handle, step in self.running.values():
             if handle.key in kept:
                 outcome = StepOutcome.from_json(await self.runtime.result(handle))
-                self.recorder.step(step, "succeeded" if outcome.result else "failed", outcome)
+                self._record(step, "succeeded" if outcome.result else "failed", outcome)
             else:
-                self.recorder.step(step, "cancelled", error=self._cancelled_text(step, why))
+                self._record(step, "cancelled", error=self._cancelled_text(step, why))
         self.running.clear()
-        self._close_hopeless()
 
     def _cancelled_text(self, step: Step, why: str) -> str:
         rules = self._rules(step)

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, cast, get_args
 
 from planloom.engine.json_value import JsonObject, JsonReader, JsonValue, json_copy, one_of
@@ -59,7 +60,7 @@ class Step:
         object.__setattr__(self, "input", copied)
         object.__setattr__(self, "depends_on", tuple(dict.fromkeys(needs)))
 
-    @property
+    @cached_property
     def references(self) -> tuple[str, ...]:
         """The steps whose results the input uses, each once."""
         return tuple(dict.fromkeys(reference.step for reference in references_in(self.input)))

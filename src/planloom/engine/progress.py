@@ -81,15 +81,12 @@ class TaskRecorder:
         outcome: StepOutcome | None = None,
         *,
         error: str | None = None,
-        error_kind: str = "",
     ) -> None:
         """Record the new state of a step of the latest plan; see `change`."""
         record = self._task.record(step.id)
         record = replace(record, state=state, error=record.error if error is None else error)
         if state in {"pending", "running"}:
             record = replace(record, error="", error_kind="", ended="")
-        if error_kind:
-            record = replace(record, error_kind=error_kind)
         self.change(_with_outcome(record, outcome) if outcome else record)
 
     def change(self, record: StepRecord) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,9 @@ from planloom.engine.artifacts import ArtifactStore, write_atomically
 from planloom.engine.json_value import JsonValue
 from planloom.engine.task import Task
 from planloom.errors import InputError
+
+SAVE_INTERVAL_S = 0.2
+"""Writing the whole record at each end would cost the square of the number of steps."""
 
 _RUN_ID = re.compile(r"[a-z0-9][a-z0-9_-]{2,99}")
 
@@ -37,7 +41,7 @@ class RunFolder:
     steps/<epoch.step>/: what tools write · artifacts/: what the engine keeps.
     """
 
-    def __init__(self, home: Path, run_id: str):
+    def __init__(self, home: Path, run_id: str, *, clock: Callable[[], float] = time.monotonic):
         """Take the home folder and the id; nothing is made on disk yet.
 
         Raises:
@@ -50,7 +54,9 @@ class RunFolder:
         self.run_id = run_id
         self.path = home.resolve() / "runs" / run_id
         self.artifacts = ArtifactStore(self.path)
+        self._clock = clock
         self._plans_written = 0
+        self._saved_at = -SAVE_INTERVAL_S
 
     def open_events(self) -> TextIO:
         """Return events.jsonl open for appending, for `events.line_writer`; the caller closes it.
@@ -68,11 +74,20 @@ class RunFolder:
             ) from error
 
     def save(self, task: Task) -> None:
-        """Write task.json, and a file for each plan that is new."""
-        for epoch in range(self._plans_written + 1, task.epoch + 1):
+        """Write task.json, and a file for each plan that is new.
+
+        While steps end faster than `SAVE_INTERVAL_S`, task.json follows by that much; the event
+        stream has each at once. The begin, a new plan and the end of a run are written always.
+        """
+        new_plans = range(self._plans_written + 1, task.epoch + 1)
+        for epoch in new_plans:
             self._write(f"plan-{epoch}.json", task.plans[epoch - 1].to_json())
             self._plans_written = epoch
+        soon = self._clock() - self._saved_at < SAVE_INTERVAL_S
+        if soon and task.status == "running" and not new_plans:
+            return
         self._write("task.json", task.to_json())
+        self._saved_at = self._clock()
 
     def load_task(self) -> Task:
         """Return the task as last saved.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import duckdb
 
 from planloom.errors import InputError, ToolError
+from planloom.interruption import on_interrupt
 from planloom.notes import Scalar
 from planloom.values import Column, ColumnType, TableRef, file_sha256
 
@@ -47,12 +49,15 @@ SQL_TYPES: Mapping[ColumnType, str] = {
 
 
 def connect(
-    *tables: TableRef, writable: Path | None = None, threads: int = 2
+    *tables: TableRef,
+    writable: Path | None = None,
+    readable: Sequence[Path] = (),
+    threads: int = 2,
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection in which each table is a view under its name; close it after use.
 
-    It can read the files of `tables`, write below `writable`, and do nothing else outside of
-    memory: no other files, no network, no extensions, no change of settings. Rows keep the order
+    It can read the files of `tables` and `readable`, write below `writable`, and do nothing else
+    outside of memory: no other files, no network, no extensions, no change of settings. Rows keep the order
     of the files; times are UTC.
 
     Raises:
@@ -62,9 +67,11 @@ def connect(
     connection = duckdb.connect(
         ":memory:", config={**_CLOSED, "threads": threads, "temp_directory": str(spill)}
     )
+    on_interrupt(connection, _interrupt)
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        _open_paths(connection, tables, writable)
+        files = [*(table.path for table in tables), *(str(path.resolve()) for path in readable)]
+        _open_paths(connection, files, writable)
         for table in tables:
             connection.execute(
                 f"CREATE VIEW {identifier(table.name)} AS SELECT * FROM {scan(table)}"
@@ -81,10 +88,16 @@ def connect(
     return connection
 
 
+def _interrupt(connection: duckdb.DuckDBPyConnection) -> None:
+    """Stop the running query: a tool at its time limit must not leave it behind."""
+    with contextlib.suppress(duckdb.ConnectionException):  # closed in the meantime
+        connection.interrupt()
+
+
 def _open_paths(
-    connection: duckdb.DuckDBPyConnection, tables: tuple[TableRef, ...], writable: Path | None
+    connection: duckdb.DuckDBPyConnection, files: Sequence[str], writable: Path | None
 ) -> None:
-    paths = ", ".join(literal(table.path) for table in tables)
+    paths = ", ".join(map(literal, files))
     connection.execute(f"SET allowed_paths = [{paths}]")
     if writable is not None:
         folder = literal(str(writable.resolve()))

@@ -75,10 +75,8 @@ def main_categories(
 
 
 def _category_score(index: ColumnIndex, column: ColumnShape) -> float:
-    if 3 <= column.distinct <= 12:
-        score = 2.0
-    else:
-        score = 1.0 if column.distinct <= 20 else 0.5
+    # A dozen groups can be told apart in a chart; two say little.
+    score = 2.0 if 3 <= column.distinct <= 12 else 1.0 if column.distinct <= 20 else 0.5
     score += {"category": 0.5, "place": 0.5, "name": -0.3, "flag": -0.5}.get(column.meaning, 0.0)
     return score + _coverage(index, column)
 

@@ -19,13 +19,20 @@ MOST_CATEGORIES = 50
 """A column with more values is compared only when the goal names it."""
 _BRACKET = re.compile(r"[(（\[【].*?[)）\]】]\s*$")
 _AVERAGED_WORDS = frozenset(
-    "rate ratio avg average mean per percent pct percentage index 率 均 比".split()
+    {"rate", "ratio", "avg", "average", "mean", "per", "percent", "pct", "percentage", "index"}
+    | {"率", "均", "比"}
 )
 _AVERAGED_UNITS = frozenset({"%", "‰", "°C", "°F", "℃", "℉", "K", "岁", "分"})
-_UNADDED_WORDS = frozenset("latitude longitude lat lon lng zip postcode 纬度 经度 邮编".split())
-_PERIOD_WORDS = frozenset("month day week quarter hour weekday 月 日 周 季度 小时 月份".split())
+_UNADDED_WORDS = frozenset(
+    ["latitude", "longitude", "lat", "lon", "lng", "zip", "postcode", "纬度", "经度", "邮编"]
+)
+_PERIOD_WORDS = frozenset(
+    ["month", "day", "week", "quarter", "hour", "weekday", "月", "日", "周", "季度", "小时", "月份"]
+)
 _STAND_INS = {
-    "sales": ("quantity", "salary"),
+    "sales": ("income", "quantity"),
+    "income": ("sales", "salary"),
+    "basket": ("sales",),
     "score": ("satisfaction",),
     "satisfaction": ("score",),
     "employee": ("salesperson",),
@@ -41,8 +48,13 @@ class Match:
     """The column that a word of the goal stands for."""
 
     column: str
-    is_same: bool
-    """The word and the column name mean the same; else the column is only the nearest."""
+    closeness: Literal["same", "kin", "stand-in"]
+    """Whether word and column name mean the same, are of one family, or neither."""
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the column is just what the word says."""
+        return self.closeness == "same"
 
 
 class ColumnIndex:
@@ -106,7 +118,10 @@ class ColumnIndex:
             score = self._fit(name, concept, modifier, use)
             if score > 0 and (best is None or score > best[0]):
                 best = (score, name)
-        return Match(best[1], best[0] >= 4) if best else None
+        if best is None:
+            return None
+        score, name = best
+        return Match(name, "same" if score >= 4 else "kin" if score > 1.5 else "stand-in")
 
     def _fit(self, name: str, concept: Concept, modifier: Concept | None, use: Use) -> float:
         """Score a column: 6 and more the same idea, about 3 the same family, 1 a stand-in."""
@@ -152,7 +167,7 @@ class ColumnIndex:
                 few = self.columns[name].distinct <= MOST_CATEGORIES
                 return role in ("category", "id", "text") or (role == "measure" and few)
             case "person" | "entity" | "event":
-                return role != "date" and role != "year"
+                return role not in ("date", "year")
             case "topic":
                 return False
 
@@ -190,7 +205,7 @@ def role_of(column: ColumnShape, rows: int) -> ColumnRole:
         return "year"
     if column.meaning in ("id", "email", "phone", "empty"):
         return "id"
-    if is_number and not column.meaning == "category":
+    if is_number and column.meaning != "category":
         if _UNADDED_WORDS.intersection(words) or column.meaning == "place":
             return "id"
         return "category" if words and _PERIOD_WORDS.issuperset(words) else "measure"

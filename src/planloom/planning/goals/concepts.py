@@ -32,18 +32,27 @@ class Concept:
     """Takes its meaning from the word before it, as "type" in "customer type"."""
 
 
-# One line for each concept; words separated by "|". Lines in a block form a family.
-# After the name of the family stand its role and, where it holds, "averaged" and "head".
+# One line for each concept, words separated by "|"; a line that ends with it goes on in the next.
+# The lines of a block form a family; its first line gives name, role and, where they hold, flags.
 _VOCABULARY = """
 # sales measure
-sales|revenue|turnover|gmv|takings|proceeds|sales amount|sales revenue|sales value|sales figures|net sales|销售额|营业额|营收|营业收入|销售收入|销售金额|业绩|销售业绩|流水|成交额|交易额|成交金额|交易金额|销售|收入
-amount|total amount|order amount|order value|total value|total price|paid amount|payment amount|money|金额|总额|总金额|订单金额|实付金额|实付款|付款金额|支付金额|总价
+sales|revenue|turnover|gmv|takings|proceeds|sales amount|sales revenue|sales value|sales figures|
+net sales|销售额|营业额|营收|营业收入|销售收入|销售金额|业绩|销售业绩|流水|成交额|交易额|成交金额|
+交易金额|销售
+amount|total amount|order amount|order value|total value|total price|paid amount|payment amount|
+money|金额|总额|总金额|订单金额|实付金额|实付款|付款金额|支付金额|总价
+# income measure
+income|household income|收入|个人收入|家庭收入
+# basket measure averaged
+average basket|basket size|aov|客单价|客单|笔单价|件单价
 # profit measure
-profit|net profit|gross profit|earnings|net income|利润|净利润|毛利|毛利润|净利|盈利|利润额|毛利额
+profit|net profit|gross profit|earnings|net income|利润|净利润|毛利|毛利润|净利|盈利|利润额|
+毛利额
 # margin measure averaged
 margin|profit margin|gross margin|profitability|利润率|毛利率|净利率
 # cost measure
-cost|expense|spending|spend|expenditure|outlay|fee|charge|成本|费用|支出|花费|开支|花销|开销|总费用|总成本|消费
+cost|expense|spending|spend|expenditure|outlay|fee|charge|成本|费用|支出|花费|开支|花销|开销|
+总费用|总成本|消费
 # budget measure
 budget|planned cost|预算|预算金额|预算额
 # tax measure
@@ -54,9 +63,11 @@ unit cost|单位成本
 # discount measure averaged
 discount|discount rate|折扣|折扣率|优惠
 # quantity measure
-quantity|qty|units|unit sold|volume|sales volume|pieces|items sold|数量|销量|销售量|销售数量|件数|购买数量|订购数量
+quantity|qty|units|unit sold|volume|sales volume|pieces|items sold|数量|销量|销售量|销售数量|件数|
+购买数量|订购数量
 # stock measure
-stock|inventory|stock on hand|on hand|stock level|inventory level|库存|库存量|存货|库存数量|现存量
+stock|inventory|stock on hand|on hand|stock level|inventory level|库存|库存量|存货|库存数量|
+现存量
 stock value|inventory value|库存金额|库存价值
 # salary measure averaged
 salary|wage|pay|compensation|remuneration|base pay|薪资|工资|薪水|薪酬|月薪|年薪|底薪|待遇
@@ -79,7 +90,8 @@ reading|reading score|阅读
 writing|writing score|写作
 gpa|绩点
 # satisfaction measure averaged
-satisfaction|rating|stars|star rating|nps|csat|review score|happiness|overall satisfaction|满意度|评分|打分|星级|好评率|推荐度|总体满意度
+satisfaction|satisfied|happy|rating|stars|star rating|nps|csat|review score|happiness|
+overall satisfaction|满意度|评分|打分|星级|好评率|推荐度|总体满意度
 # temperature measure averaged
 temperature|temp|heat|温度|气温|体温|水温
 # humidity measure averaged
@@ -87,7 +99,8 @@ humidity|moisture|湿度
 # pressure measure averaged
 pressure|气压|压力
 # energy measure
-energy|electricity|energy use|energy consumption|power consumption|electricity consumption|kwh|能耗|用电量|耗电量|电量|用电|能源
+energy|electricity|energy use|energy consumption|power consumption|electricity consumption|kwh|
+能耗|用电量|耗电量|电量|用电|能源
 water|water use|water consumption|用水量|用水
 gas|gas consumption|用气量
 # power measure averaged
@@ -105,9 +118,13 @@ rainfall|rain|precipitation|降雨量|降水量|雨量|降水
 # noise measure averaged
 noise|sound level|噪声|噪音
 # emission measure
-emission|co2|carbon|carbon emission|co2 emission|greenhouse gas|排放|排放量|碳排放|二氧化碳|碳排放量
+emission|co2|carbon|carbon emission|co2 emission|greenhouse gas|排放|排放量|碳排放|二氧化碳|
+碳排放量
 # duration measure averaged
-duration|length of stay|stay|response time|latency|load time|waiting time|wait time|resolution time|handling time|processing time|delivery time|lead time|time spent|time on page|elapsed time|session length|时长|耗时|天数|住院天数|响应时间|等待时间|处理时间|处理时长|配送时长|用时|停留时间|停留时长|住院时间|加载时间
+duration|length of stay|stay|response time|latency|load time|waiting time|wait time|
+resolution time|handling time|processing time|delivery time|lead time|time spent|time on page|
+elapsed time|session length|时长|耗时|天数|住院天数|响应时间|等待时间|处理时间|处理时长|配送时长|
+用时|停留时间|停留时长|住院时间|加载时间
 delay|arrival delay|lateness|延误|晚点|延迟
 # age measure averaged
 age|年龄|岁数|年纪
@@ -199,21 +216,27 @@ store|shop|branch|outlet|门店|店铺|分店|网点|店面|专卖店|分公司|
 site|plant|factory|facility|location|station|站点|工厂|厂区|厂|地点|位置|监测点|车间
 warehouse|depot|stockroom|仓库|仓
 # product entity
-product|item|goods|merchandise|sku|article|product name|item name|产品|商品|货品|物料|单品|品名|货物|产品名称|商品名称|菜品
+product|item|goods|merchandise|sku|article|product name|item name|产品|商品|货品|物料|单品|品名|
+货物|产品名称|商品名称|菜品
 # category category head
-category|product category|product type|product line|product group|type|kind|class|classification|品类|类别|种类|分类|类型|大类|产品类别|商品类别|产品类型|产品线|商品分类|商品品类|产品品类|产品种类|商品种类|类目
+category|product category|product type|product line|product group|type|kind|class|classification|
+品类|类别|种类|分类|类型|大类|产品类别|商品类别|产品类型|产品线|商品分类|商品品类|产品品类|
+产品种类|商品种类|类目
 subcategory|sub category|小类|子类|子类别
 # brand category
 brand|make|label|品牌|牌子
 model|型号|车型|机型
 # customer person
-customer|client|buyer|user|member|shopper|consumer|guest|visitor|unique visitor|客户|顾客|用户|会员|买家|消费者|访客|客人
+customer|client|buyer|user|member|shopper|consumer|guest|visitor|客户|顾客|用户|会员|买家|消费者|
+访客|客人
 # segment category
-segment|customer segment|customer type|customer group|tier|membership level|客户类型|客群|客户群|客户类别|会员等级|客户等级|用户类型
+segment|customer segment|customer type|customer group|tier|membership level|客户类型|客群|客户群|
+客户类别|会员等级|客户等级|用户类型
 # supplier entity
 supplier|vendor|manufacturer|producer|供应商|厂商|厂家|供货商|生产商|制造商
 # channel category
-channel|sales channel|source|traffic source|medium|referrer|referer|platform|marketing channel|渠道|来源|平台|途径|销售渠道|流量来源|引荐来源|来源渠道
+channel|sales channel|source|traffic source|medium|referrer|referer|platform|marketing channel|
+渠道|来源|平台|途径|销售渠道|流量来源|引荐来源|来源渠道
 # campaign category
 campaign|promotion|marketing campaign|ad campaign|活动|营销活动|促销|促销活动|推广活动|广告
 # payment category
@@ -227,9 +250,11 @@ department|dept|team|division|business unit|部门|团队|科室|事业部|小�
 # position category
 job title|position|job role|role|job|occupation|profession|职位|岗位|职务|职称|职业|工种
 # employee person
-employee|staff|worker|colleague|workforce|people|person|personnel|employee name|员工|职工|人员|雇员|店员|同事
+employee|staff|worker|colleague|workforce|people|person|personnel|employee name|员工|职工|人员|
+雇员|店员|同事
 # salesperson person
-salesperson|sales person|salespeople|sales rep|sales representative|salesman|seller|rep|representative|account manager|销售员|业务员|销售人员|导购|销售代表|客户经理|业务人员
+salesperson|sales person|salespeople|sales rep|sales representative|salesman|seller|rep|
+representative|account manager|销售员|业务员|销售人员|导购|销售代表|客户经理|业务人员
 agent|operator|handler|support agent|客服|坐席|经办人|处理人|负责人
 manager|owner|经理|主管
 # student person
@@ -244,7 +269,8 @@ school|college|university|学校|院校|学院|大学
 # subject category
 subject|course|module|科目|课程|学科|专业
 # gender category
-gender|sex|male and female|men and women|male or female|female and male|women and men|boys and girls|性别|男女|男女生|男生和女生|男性和女性
+gender|sex|male and female|men and women|male or female|female and male|women and men|
+boys and girls|性别|男女|男女生|男生和女生|男性和女性
 # agegroup category
 age group|age band|age range|age bracket|年龄段|年龄组|年龄层|年龄区间
 # education category
@@ -315,9 +341,11 @@ id|code|identifier|编号|编码|代码|号
 # order event
 order|purchase|transaction|deal|booking|invoice|订单|交易|单量|订单量|下单|笔数|购买|成交
 # visit event
-visit|hit|session|request|traffic|page view|pageview|pv|access|footfall|访问|访问量|浏览量|流量|请求|请求量|客流|客流量|人流量|到店人数|会话
+visit|hit|session|request|traffic|page view|pageview|pv|access|footfall|访问|访问量|浏览量|流量|
+请求|请求量|客流|客流量|人流量|到店人数|会话
 # ticket event
-ticket|case|complaint|issue|incident|call|support request|工单|投诉|案件|事件|来电|投诉量|工单量|报修
+ticket|case|complaint|issue|incident|call|support request|工单|投诉|案件|事件|来电|投诉量|工单量|
+报修
 accident|crash|collision|事故
 # admission event
 admission|hospitalisation|hospitalization|入院|住院|就诊|收治
@@ -344,8 +372,8 @@ date|day|日期|时间|timestamp|datetime|period
 def concepts_by_words() -> dict[tuple[str, ...], Concept]:
     """Return the concept of each phrase; keys are comparable tokens."""
     found: dict[tuple[str, ...], Concept] = {}
-    family, role, flags = "", "topic", ()
-    for line in _VOCABULARY.strip().splitlines():
+    family, role, flags = "", "topic", [""]
+    for line in _VOCABULARY.strip().replace("|\n", "|").splitlines():
         if line.startswith("# "):
             family, role, *flags = line[2:].split()
             continue
@@ -375,7 +403,8 @@ def concepts_in(tokens: tuple[str, ...]) -> tuple[tuple[Concept, int], ...]:
     >>> [concept.name for concept, _ in concepts_in(norms("customer_city"))]
     ['customer', 'city']
     """
-    table, found, i = concepts_by_words(), [], 0
+    table, i = concepts_by_words(), 0
+    found: list[tuple[Concept, int]] = []
     while i < len(tokens):
         for n in range(min(longest_concept(), len(tokens) - i), 0, -1):
             concept = table.get(tokens[i : i + n])

@@ -167,8 +167,8 @@ def _to_date(_parts: dict[str, str], today: date) -> tuple[date, date]:
 
 _UNIT_EN = r"(?P<unit>day|week|month|quarter|year)"
 _UNIT_ZH = r"(?P<unit>天|日|周|星期|月|季度|季|年)"
-_PATTERNS: tuple[tuple[re.Pattern[str], Callable[[dict[str, str], date], tuple[date, date]]], ...]
-_PATTERNS = tuple(
+_Reader = Callable[[dict[str, str], date], tuple[date, date]]
+_PATTERNS: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
     (re.compile(pattern), read)
     for pattern, read in (
         (r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.年]\s?(?P<month>\d\d?)[-/.月]\s?(?P<day>\d\d?)(?!\d)[日号]?",

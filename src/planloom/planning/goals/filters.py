@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from planloom.notes import Scalar
 from planloom.planning.goals.columns import ColumnIndex
 from planloom.planning.goals.dates import DateRange, months
-from planloom.planning.goals.intent import ColumnShape, Filter
+from planloom.planning.goals.intent import ColumnShape, Comparison, Filter
 from planloom.planning.goals.scanning import Term
 
 _BREAKS = ("stop", "then")
@@ -27,6 +27,10 @@ class Scope:
     dropped: dict[str, list[Scalar]] = field(default_factory=dict[str, list[Scalar]])
     """Values of each column to leave out."""
     ranges: list[DateRange] = field(default_factory=list[DateRange])
+    limits: list[Filter] = field(default_factory=list[Filter])
+    """Bounds on numbers."""
+    loose_limits: list[str] = field(default_factory=list[str])
+    """Bounds that name no column."""
     unwanted_kinds: set[str] = field(default_factory=set[str])
     unwanted_columns: set[str] = field(default_factory=set[str])
     missing_values: list[str] = field(default_factory=list[str])
@@ -36,6 +40,7 @@ class Scope:
 def take_scope(terms: Sequence[Term], index: ColumnIndex) -> Scope:
     """Separate what restricts the rows from what is asked of them."""
     scope = Scope()
+    terms = _take_limits(terms, scope, index)
     negated = _negated(terms)
     for i, term in enumerate(terms):
         if term.tag == "not":
@@ -50,6 +55,64 @@ def take_scope(terms: Sequence[Term], index: ColumnIndex) -> Scope:
             scope.terms.append(term)
     _note_missing_values(terms, negated, scope)
     return scope
+
+
+def _take_limits(terms: Sequence[Term], scope: Scope, index: ColumnIndex) -> list[Term]:
+    """Take out bounds such as "age over 60" or 金额100以上, with the column they bound."""
+    gone: set[int] = set()
+    for i, term in enumerate(terms):
+        if term.tag != "digits":
+            continue
+        before = _near(terms, i, -1)
+        after = _near(terms, i, 1)
+        number, unit = _amount(terms, i)
+        if after is not None and terms[after].tag == "bound":
+            comparison, words = terms[after].data, {i, after}
+        elif before is not None and terms[before].tag in ("limit", "over"):
+            comparison, words = terms[before].data or ">", {i, before}
+        else:
+            continue
+        at = next(
+            (
+                j
+                for j in range(min(words) - 1, max(min(words) - 5, -1), -1)
+                if (name := column_of(terms[j], index)) and index.roles[name] == "measure"
+            ),
+            None,
+        )
+        gone |= words | unit
+        if at is None:
+            scope.loose_limits.append(" ".join(terms[j].text for j in sorted(words)))
+            continue
+        gone.add(at)
+        column = column_of(terms[at], index) or ""
+        scope.limits.append(
+            Filter(column=column, comparison=_COMPARISONS[comparison], value=number)
+        )
+    return [term for i, term in enumerate(terms) if i not in gone]
+
+
+_COMPARISONS: dict[str, Comparison] = {">": ">", "<": "<", ">=": ">=", "<=": "<="}
+_LARGE = {"万": 10_000, "亿": 100_000_000, "k": 1_000, "m": 1_000_000, "million": 1_000_000}
+
+
+def _near(terms: Sequence[Term], i: int, step: int) -> int | None:
+    """Return the position of the next telling term, past fillers, signs and units."""
+    for j in range(i + step, i + 4 * step, step):
+        if not 0 <= j < len(terms):
+            return None
+        if terms[j].tag not in ("filler", "mark", "counter") and terms[j].tag != "word":
+            return j
+    return None
+
+
+def _amount(terms: Sequence[Term], i: int) -> tuple[float, set[int]]:
+    """Return a number with its 万 or "k", and the positions of such words."""
+    number = float(terms[i].data)
+    after = terms[i + 1] if i + 1 < len(terms) else None
+    scale = _LARGE.get(after.text.lower(), 0) if after else 0
+    number *= scale or 1
+    return (int(number) if number.is_integer() else number), ({i + 1} if scale else set())
 
 
 def _negated(terms: Sequence[Term]) -> set[int]:
@@ -101,9 +164,7 @@ def _values_before(terms: Sequence[Term], i: int) -> set[int]:
 def _leave_out(term: Term, scope: Scope, index: ColumnIndex) -> None:
     if term.tag == "value" and term.column:
         scope.dropped.setdefault(term.column, []).append(term.value)
-    elif term.tag == "kind":
-        scope.unwanted_kinds.add(term.data)
-    elif term.tag == "unsupported":
+    elif term.tag in ("kind", "unsupported"):
         scope.unwanted_kinds.add(term.data)
     elif term.column:
         scope.unwanted_columns.add(term.column)
@@ -150,18 +211,38 @@ def column_of(term: Term, index: ColumnIndex) -> str | None:
 
 def _note_missing_values(terms: Sequence[Term], negated: set[int], scope: Scope) -> None:
     for i, term in enumerate(terms):
+        if _names_stranger(terms, i):
+            scope.missing_values.append(term.text)
         if term.tag not in ("only", "not"):
             continue
         after = next((j for j in range(i + 1, len(terms)) if terms[j].tag != "filler"), None)
         if after is None or terms[after].tag not in ("word", "quoted"):
             continue
-        if term.tag == "only" or after in negated:
+        # In English a name of something has a capital: "except Boston", but "except weekends".
+        is_name = terms[after].tag == "quoted" or not terms[after].text.islower()
+        if is_name and (term.tag == "only" or after in negated):
             scope.missing_values.append(terms[after].text)
+
+
+def _names_stranger(terms: Sequence[Term], i: int) -> bool:
+    """Whether an unread word seems to restrict the rows: "in Boston", 深圳的销售额."""
+    term, before = terms[i], terms[i - 1] if i else None
+    after = terms[i + 1] if i + 1 < len(terms) else None
+    if term.tag != "word" or before is None:
+        starts = term.tag == "word"
+        return starts and not term.text.isascii() and _qualifies(term, after)
+    if term.text.isascii():
+        return term.text[0].isupper() and before.text.lower() in ("in", "for", "from", "at", "of")
+    return before.tag not in ("by", "which") and _qualifies(term, after)
+
+
+def _qualifies(term: Term, after: Term | None) -> bool:
+    return 2 <= len(term.text) <= 6 and after is not None and after.text == "的"
 
 
 def value_filters(scope: Scope) -> tuple[Filter, ...]:
     """Return the filters on values that the scope asks for."""
-    filters: list[Filter] = []
+    filters = list(scope.limits)
     for column, values in scope.kept.items():
         one = len(values) == 1
         filters.append(
@@ -189,9 +270,10 @@ def range_filters(r: DateRange, column: ColumnShape) -> tuple[Filter, ...] | Non
         return None
     if column.meaning == "year" and column.type in ("integer", "number"):
         return _year_filters(column.name, first, end)
+    bounds: tuple[tuple[Comparison, date | None], ...] = ((">=", first), ("<", end))
     filters = [
         Filter(column=column.name, comparison=comparison, value=day.isoformat())
-        for comparison, day in ((">=", first), ("<", end))
+        for comparison, day in bounds
         if day
     ]
     return tuple(filters)
@@ -207,6 +289,7 @@ def _year_filters(name: str, first: date | None, end: date | None) -> tuple[Filt
     last = (end - timedelta(days=1)).year if end else None
     if first and first.year == last:
         return (Filter(column=name, comparison="=", value=last),)
+    bounds: tuple[tuple[Comparison, int | None], ...]
     bounds = ((">=", first.year if first else None), ("<=", last))
     return tuple(
         Filter(column=name, comparison=comparison, value=year)

@@ -39,7 +39,7 @@ def _short(text: str) -> str:
     return flat if len(flat) <= _LONGEST_QUOTE else flat[: _LONGEST_QUOTE - 1] + "…"
 
 
-def _measure_words(measure: str | None, how: How) -> tuple[str, str]:
+def _measure_words(how: How) -> tuple[str, str]:
     """Return the measure in English and in Chinese, the column still as `{measure}`."""
     return _HOW_EN[how].replace("{c}", "{measure}"), _HOW_ZH[how].replace("{c}", "{measure}")
 
@@ -51,10 +51,11 @@ def request_note(request: AnalysisRequest) -> Note:
     ...     category="region")).text("en")
     'Share of total amount by region.'
     """
-    en, zh = _measure_words(request.measure, request.how)
-    args = {"measure": request.measure or "", "category": request.category or "",
-            "by": request.by or "", "date": request.date or "",
-            "grain": request.grain or "", "grain_zh": _GRAIN_ZH[request.grain or "month"]}  # fmt: skip
+    en, zh = _measure_words(request.how)
+    grain: Grain = request.grain or "month"
+    named = {"measure": request.measure, "category": request.category, "by": request.by,
+             "date": request.date, "grain": grain, "grain_zh": _GRAIN_ZH[grain]}  # fmt: skip
+    args = {name: value for name, value in named.items() if value is not None}
     match request.kind:
         case "overview":
             return _both(f"Overview of the data, with the {en}.", f"数据概况，重点是{zh}。", **args)
@@ -137,9 +138,18 @@ def no_such_column(word: str, nearest: Sequence[str]) -> Note:
 def no_such_value(word: str) -> Note:
     """Say that a restriction names a value that was not seen."""
     return _both(
-        "“{word}” was not found among the values of the data, so nothing was filtered by it.",
-        "数据中没有找到“{word}”这个取值，因此没有按它筛选。",
+        "“{word}” was not found among the known values of the data, so nothing was filtered by it.",
+        "在数据已知的取值中没有找到“{word}”，因此没有按它筛选。",
         word=word,
+    )
+
+
+def no_column_for_limit(words: str) -> Note:
+    """Say that a bound on numbers names no column."""
+    return _both(
+        "It is not clear which column “{words}” is about, so nothing was filtered by it.",
+        "不清楚“{words}”针对哪一列，因此没有按它筛选。",
+        words=words,
     )
 
 

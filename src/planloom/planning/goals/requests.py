@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from planloom.notes import Note
 from planloom.planning.goals import remarks
 from planloom.planning.goals.choices import (
-    fitting_grain, main_categories, main_date, main_measure, ranking_category,
+    fitting_grain,
+    main_categories,
+    main_date,
+    main_measure,
+    ranking_category,
 )  # fmt: skip
 from planloom.planning.goals.columns import ColumnIndex
 from planloom.planning.goals.intent import AnalysisRequest, Grain, Measure
@@ -230,7 +234,7 @@ class RequestMaker:
             self.ledger.add(request)
 
     def make_usual_set(self, topic: Wish | None = None) -> Ledger:
-        """Return overview, trend, share and ranking of what the goal is about, as far as possible."""
+        """Return overview, trend, share and ranking of the goal's topic, as far as possible."""
         measures = topic.subjects.measures if topic else []
         measure = measures[0] if measures else self._main
         if not measures:

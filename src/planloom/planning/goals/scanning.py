@@ -76,9 +76,9 @@ class _Reading:
 class Scanner:
     """Turns goals about one table into terms."""
 
-    def __init__(self, index: ColumnIndex):
+    def __init__(self, index: ColumnIndex, values: Mapping[str, Sequence[Scalar]]):
         self._index = index
-        self._values = _values_by_words(index)
+        self._values = _values_by_words(index, values)
         names = (*index.by_name, *self._values)
         self._longest = max((longest_phrase(), longest_concept(), *map(len, names)))
 
@@ -126,6 +126,8 @@ class Scanner:
             size = reading.size if reading else 1
             piece = goal[tokens[i].start : tokens[i + size - 1].end]
             plain = Term(_plain_tag(tokens[i]), piece, tokens[i].start, tokens[i + size - 1].end)
+            if plain.tag == "digits":
+                plain = replace(plain, data=tokens[i].norm)
             terms.append(self._choose(reading, plain, terms) if reading else plain)
             i += size
 
@@ -162,12 +164,16 @@ class Scanner:
         """Return the most likely of the readings of one phrase."""
         word = reading.words[0] if reading.words else None
         match = self._index.resolve(reading.concept) if reading.concept else None
-        if reading.values and self._means_value(reading, plain, terms, has_match=match is not None):
+        is_kin = match is not None and match.closeness != "stand-in"
+        if reading.values and self._means_value(reading, plain, terms, has_match=is_kin):
             column, value = reading.values[0]
             return replace(plain, tag="value", column=column, value=value)
         if reading.column and not self._is_structure(reading, terms):
             return replace(plain, tag="column", column=reading.column, concept=reading.concept)
-        if word and self._prefers_word(word, reading, match is not None, terms):
+        if word and word.tag == "grain" and reading.size == 1 and _is_han_alone(plain, terms):
+            return replace(plain, tag="filler")
+        has_match = match is not None
+        if word and self._prefers_word(word, reading, terms, has_match=has_match):
             return replace(plain, tag=word.tag, data=word.data)
         if reading.concept and (match or not reading.part):
             return replace(plain, tag="concept", concept=reading.concept)
@@ -184,7 +190,7 @@ class Scanner:
         return bool(tags.intersection(_STRUCTURE)) and not _in_slot(terms)
 
     def _prefers_word(
-        self, word: Word, reading: _Reading, has_match: bool, terms: Sequence[Term]
+        self, word: Word, reading: _Reading, terms: Sequence[Term], *, has_match: bool
     ) -> bool:
         if reading.concept is None:
             return not (reading.part and word.tag == "filler")
@@ -215,17 +221,23 @@ class Scanner:
 
 
 def _values_by_words(
-    index: ColumnIndex,
+    index: ColumnIndex, values: Mapping[str, Sequence[Scalar]]
 ) -> Mapping[tuple[str, ...], tuple[tuple[str, Scalar], ...]]:
     found: dict[tuple[str, ...], tuple[tuple[str, Scalar], ...]] = {}
     for name, column in index.columns.items():
         if index.roles[name] not in ("category", "id", "text"):
             continue
-        for value, _ in column.top:
+        seen = dict.fromkeys((*(value for value, _ in column.top), *values.get(name, ())))
+        for value in seen:
             key = norms(value) if isinstance(value, str) else ()
             if 0 < len(key) <= _MAX_VALUE_TOKENS and not all(word.isdecimal() for word in key):
                 found[key] = (*found.get(key, ()), (name, value))
     return found
+
+
+def _is_han_alone(plain: Term, terms: Sequence[Term]) -> bool:
+    """Whether 天, 周, 月 and the like are more likely a part of another word than a period."""
+    return len(plain.text) == 1 and not plain.text.isascii() and not _in_slot(terms)
 
 
 def _in_slot(terms: Sequence[Term]) -> bool:

@@ -17,6 +17,8 @@ Place = Literal["by", "target", "free"]
 
 _FEW_ENOUGH_TO_GROUP = 20
 _TRANSPARENT = ("filler", "number", "digits", "counter", "mark", "how", "target")
+_COUNT_ENDINGS = ("量", "数", "volume", "count")
+"""Endings that make an event its number: 订单量."""
 _HOWS: dict[str, How] = {
     "sum": "sum", "mean": "mean", "median": "median", "max": "max", "min": "min",
     "count_distinct": "count_distinct",
@@ -75,6 +77,8 @@ def _things(terms: Sequence[Term], index: ColumnIndex) -> list[Thing]:
             continue
         if term.tag == "count":
             things.append(_count(terms, i, things, used, index))
+        elif _is_half_a_name(terms, i):
+            things.append(_unread(terms, i, used, index))
         elif term.tag in ("column", "concept", "quoted"):
             if _asks_distinct(terms, i) and (distinct := _distinct(term, index)):
                 things.append(distinct)
@@ -98,6 +102,8 @@ def _asks_distinct(terms: Sequence[Term], i: int) -> bool:
 def _distinct(term: Term, index: ColumnIndex) -> Thing | None:
     """Return the measure that counts the different values of a column."""
     thing = _thing(term, "free", index)
+    if thing.kind == "countable" and thing.column is None:
+        return Thing(replace(term, concept=None), "free", "missing")
     if thing.column is None or thing.kind not in ("countable", "category"):
         return None
     match = index.resolve(term.concept, use="count") if term.concept else None
@@ -139,6 +145,8 @@ def _thing(term: Term, place: Place, index: ColumnIndex) -> Thing:
         # Of people the name serves comparing and the id counting; which is wanted shows later.
         if match and index.roles[match.column] == "measure":
             return _of_column(term, place, match.column, index)
+        if concept.role == "event" and term.text.lower().endswith(_COUNT_ENDINGS):
+            return _counted(term, index)
         return Thing(term, place, "countable", match.column if match else None)
     if match:
         return _of_column(term, place, match.column, index)
@@ -185,6 +193,14 @@ def _stands_in_slot(terms: Sequence[Term], i: int) -> bool:
     return before.tag == "by" or (before.tag in ("best", "worst") and numbered)
 
 
+def _is_half_a_name(terms: Sequence[Term], i: int) -> bool:
+    """Whether an unknown word goes on with a name after "by": "by customer mood"."""
+    term, after = terms[i], terms[i + 1] if i + 1 < len(terms) else None
+    if term.tag != "concept" or after is None or after.tag != "word" or not after.text.isascii():
+        return False
+    return after.start - term.stop == 1 and _place(terms, i) == "by"
+
+
 def _unread(terms: Sequence[Term], i: int, used: set[int], index: ColumnIndex) -> Thing:
     """Read up to three unknown words in a slot as one name, maybe a misspelt one."""
     whole = terms[i]
@@ -212,6 +228,9 @@ def _count(
         return replace(_counted(before.term, index), term=before.term)
     for j in range(i + 1, len(terms)):
         other = terms[j]
+        if other.tag in ("column", "concept") and _asks_distinct(terms, j):
+            used.add(j)
+            return _distinct(other, index) or _counted(other, index)
         if other.tag in ("column", "concept") and not persons_only:
             thing = _thing(other, "free", index)
             if thing.kind in ("countable", "category"):
@@ -339,7 +358,8 @@ def _drop_bare_counts(things: Sequence[Thing], subjects: Subjects) -> None:
 def _how(thing: Thing, terms: Sequence[Term], index: ColumnIndex) -> How:
     """Return the way to compute that stands nearest: before the measure, else right after it."""
     column = thing.column or ""
-    default: How = "mean" if index.averages(column) else "sum"
+    is_average = thing.term.concept is not None and thing.term.concept.averaged
+    default: How = "mean" if is_average or index.averages(column) else "sum"
     position = next((i for i, t in enumerate(terms) if t.start >= thing.term.start), 0)
     said = _how_before(terms, position, index) or _how_after(terms, position)
     if said == "count_distinct":
@@ -394,10 +414,10 @@ def _take_countables(
             if lacks_category and not (concept and concept.role == "event"):
                 _add_category(subjects, _comparable(thing, index), thing.place)
             continue
-        if is_ranking and not subjects.categories and thing.column:
-            if not (concept and concept.role == "event"):
-                _add_category(subjects, _comparable(thing, index), thing.place)
-                continue
+        is_event = concept is not None and concept.role == "event"
+        if is_ranking and not subjects.categories and thing.column and not is_event:
+            _add_category(subjects, _comparable(thing, index), thing.place)
+            continue
         counted = _counted(thing.term, index)
         if counted.kind == "measure":
             subjects.measures.append(Measure(column=counted.column, how=counted.how or "sum"))
@@ -408,8 +428,8 @@ def _take_missing(things: Sequence[Thing], subjects: Subjects) -> None:
     for thing in things:
         concept = thing.term.concept
         unresolved = thing.kind == "countable" and thing.column is None and thing.place != "free"
-        if unresolved and concept and concept.role == "event":
-            continue
+        if unresolved and thing.term.text in subjects.row_words:
+            continue  # "regions by orders": the orders were counted
         if thing.kind != "missing" and not unresolved:
             continue
         subjects.missing.append(thing.term)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
-from planloom.notes import Lang, Note
+from planloom.notes import Lang, Note, Scalar
 from planloom.planning.goals import remarks
 from planloom.planning.goals.columns import ColumnIndex
 from planloom.planning.goals.dates import find_ranges
 from planloom.planning.goals.filters import Scope, range_filters, take_scope, value_filters
 from planloom.planning.goals.intent import (
-    AnalysisRequest, Filter, Measure, TableShape, Understanding,
+    AnalysisRequest,
+    Filter,
+    Measure,
+    TableShape,
+    Understanding,
 )  # fmt: skip
 from planloom.planning.goals.requests import Ledger, RequestMaker
 from planloom.planning.goals.scanning import Scanner, Term
@@ -22,17 +26,24 @@ LONGEST_GOAL = 5000
 """Characters of a goal that are read."""
 
 
-def understand(goal: str, profile: TableShape, *, today: date) -> Understanding:
+def understand(
+    goal: str,
+    profile: TableShape,
+    *,
+    today: date,
+    values: Mapping[str, Sequence[Scalar]] | None = None,
+) -> Understanding:
     """Return what `goal`, in English or Chinese, asks of a table with this profile.
 
     Columns that the goal names win; words of the same meaning come next, in either language.
     What the data does not hold is listed in `unknown`, never replaced in silence; what the goal
     leaves open is chosen and listed in `assumptions`. The same input always gives the same result.
-    `today` anchors words such as "last month".
+    `today` anchors words such as "last month". A profile lists only the commonest values of a
+    column; `values` may give all of them, so that "only Leeds" is known to be a warehouse.
     """
     text = goal[:LONGEST_GOAL]
     index = ColumnIndex(profile)
-    terms = Scanner(index).scan(text, find_ranges(fold(text), today))
+    terms = Scanner(index, values or {}).scan(text, find_ranges(fold(text), today))
     scope = take_scope(terms, index)
     wishes = read_wishes(scope.terms, index)
     maker = RequestMaker(
@@ -43,7 +54,9 @@ def understand(goal: str, profile: TableShape, *, today: date) -> Understanding:
         filtered=frozenset(name for name, values in scope.kept.items() if len(values) == 1),
     )
     ledger = maker.make()
-    is_general = not _says_anything(terms, wishes, scope)
+    is_general = not _says_anything(terms, wishes, scope, index)
+    if is_general:
+        _note_strangers(terms, index, ledger)
     _fill_up(maker, wishes, ledger, is_general=is_general, is_empty=not text.strip())
     filters = _filters(scope, maker.date, index, ledger, text)
     if filters and len(ledger.analyses) > 1:
@@ -86,13 +99,35 @@ def language_of(goal: str, terms: Sequence[Term] = ()) -> Lang:
     return "zh" if counts[True] >= 2 * counts[False] and counts[True] else "en"
 
 
-def _says_anything(terms: Sequence[Term], wishes: Sequence[Wish], scope: Scope) -> bool:
-    if scope.kept or scope.dropped or scope.ranges or any(term.tag == "vague" for term in terms):
+def _says_anything(
+    terms: Sequence[Term], wishes: Sequence[Wish], scope: Scope, index: ColumnIndex
+) -> bool:
+    if scope.kept or scope.dropped or scope.ranges or scope.limits:
         return True
-    return any(
+    if any(
         wish.kind or wish.subjects.measures or wish.subjects.categories or wish.unsupported
         for wish in wishes
-    )
+    ):
+        return True
+    # "Analyse this data" is understood; "sales report" is not where nothing is sold.
+    return any(term.tag == "vague" for term in terms) and not _strangers(terms, index)
+
+
+def _strangers(terms: Sequence[Term], index: ColumnIndex) -> list[Term]:
+    """Return the subjects of a goal that the table knows nothing of."""
+    return [
+        term
+        for term in terms
+        if term.tag == "concept"
+        and term.concept is not None
+        and term.concept.role not in ("topic", "date", "event")
+        and index.resolve(term.concept) is None
+    ]
+
+
+def _note_strangers(terms: Sequence[Term], index: ColumnIndex, ledger: Ledger) -> None:
+    for term in _strangers(terms, index):
+        ledger.miss(remarks.no_such_column(term.text, index.nearest(term.text)))
 
 
 def _fill_up(
@@ -117,6 +152,8 @@ def _filters(
     scope: Scope, time: str | None, index: ColumnIndex, ledger: Ledger, goal: str
 ) -> tuple[Filter, ...]:
     filters = list(value_filters(scope))
+    for words in scope.loose_limits:
+        ledger.miss(remarks.no_column_for_limit(words))
     for word in scope.missing_values:
         ledger.miss(remarks.no_such_value(word))
     for r in scope.ranges:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 from planloom.notes import Note
 from planloom.planning.goals.wording import norms
@@ -29,127 +29,163 @@ Tag = Literal[
     "number",  # a number in words
     "counter",  # a Chinese measure word, which makes the number before it a count
     "unsupported",  # an analysis that does not exist here yet
-    "over",  # what follows is the axis
+    "over",  # what follows is the axis, or a bound
+    "limit",  # a bound follows
+    "bound",  # a bound stands before
     "target",  # introduces the quantity wanted
     "filler",
 ]
 
-_WORDS: dict[tuple[Tag, str], str] = {
-    ("kind", "trend"): "trend|trending|over time|time series|timeline|line chart|line graph|"
-    "development|develop|developed|evolution|evolve|evolved|growth|grow|grew|growing|change|"
-    "changed|changing|progress|progression|increase|increased|decrease|decreased|decline|"
-    "declined|rise|rising|fluctuation|seasonality|seasonal|year over year|year on year|yoy|"
-    "month over month|mom|trajectory|through time|across time|by time|history of|"
-    "趋势|走势|变化|变动|增长|增速|增幅|同比|环比|随时间|按时间|时间序列|折线图|折线|曲线|发展|演变|波动|"
-    "下降|上升|涨跌|季节性|变化趋势|增长趋势|发展趋势|变化情况|增长情况|走向|趋势图|历年|逐年|随时间变化|"
-    "随时间的变化|怎么变|如何变化",
-    ("kind", "share"): "share|proportion|breakdown|break down|break|broken down|contribution|"
-    "contribute|contributed|percentage|percent|composition|pie|pie chart|donut|donut chart|"
-    "doughnut|split|distribution|distributed|mix|makeup|make up|fraction|portion|"
-    "占比|构成|比例|份额|分布|占|比重|贡献|贡献度|贡献率|组成|结构|饼图|环形图|占比情况|分布情况|"
-    "百分比|市场份额|构成情况|占多少|所占比例",
-    ("kind", "ranking"): "rank|ranking|ranked|leaderboard|league table|sort|sorted|order by|"
-    "排名|排行|排行榜|排序|榜单|排名情况|名次|龙虎榜",
-    ("kind", "compare"): "compare|compared|comparison|comparing|differ|difference|different|"
-    "bar chart|bar graph|column chart|benchmark|per group|"
-    "对比|比较|差异|差别|柱状图|条形图|对照|相比|对比情况|区别|不同之处",
-    ("kind", "overview"): "overview|summary|summarize|summarise|key figure|key figures|kpi|"
-    "headline figures|general picture|big picture|snapshot|describe|description|descriptive|"
-    "概况|概览|总体|总览|总结|汇总|整体|整体情况|总体情况|基本情况|概述|摘要|描述统计|描述性统计|关键指标|全貌",
-    ("vague", ""): "analysis|analyse|analyze|analysing|analyzing|report|insight|explore|"
-    "exploration|dashboard|examine|study|investigate|review|look into|look at|performance|"
-    "分析|报告|洞察|研究|探索|报表|看看|看一下|分析报告|数据分析|解读|表现|情况如何|怎么样|"
-    "做个报告|写个报告|了解|梳理|挖掘",
-    ("how", "sum"): "total|sum|sum of|overall|altogether|combined|aggregate|cumulative|gross|"
-    "总|总计|合计|总和|总共|一共|累计|求和|加总|总的|总量",
-    ("how", "mean"): "average|mean|avg|averaged|on average|typical|per capita|"
-    "平均|均值|平均值|人均|平均数|平均分|平均水平|均分|平均每|客单|店均",
-    ("how", "median"): "median|middle value|中位数|中位值|中值",
-    ("how", "max"): "maximum|max|peak|最大值|峰值|最高值",
-    ("how", "min"): "minimum|min|最小值|最低值|谷值",
-    ("how", "count_distinct"): "distinct|unique|deduplicated|different kinds of|"
-    "去重|不重复|独立|唯一|去重后|去重统计",
-    ("count", ""): "number of|how many|count|count of|counted|no of|amount of people|headcount|"
-    "head count|frequency|tally|"
-    "多少个|多少|个数|人数|次数|数|数量|数目|几个|多少人|多少名|多少次|多少家|有几|户数|单数|"
-    "频次|频数|频率|条数|总数|人次|笔数|家数|总人数|计数|有多少|例数",
-    ("grain", "day"): "day|daily|per day|day by day|each day|every day|by day|days|"
-    "每日|每天|按日|按天|日度|逐日|当日|日均|天|日",
-    ("grain", "week"): "week|weekly|per week|week by week|each week|every week|by week|"
-    "每周|按周|周度|逐周|每星期|周|星期",
-    ("grain", "month"): "month|monthly|per month|month by month|each month|every month|by month|"
-    "每月|每个月|按月|按月份|月度|逐月|月份|各月|各月份|月|按月度|分月",
-    ("grain", "quarter"): "quarter|quarterly|per quarter|quarter by quarter|each quarter|"
-    "every quarter|by quarter|每季|每季度|按季|按季度|季度|逐季|各季度|每个季度|分季度",
-    ("grain", "year"): "year|yearly|annual|annually|per year|year by year|each year|every year|"
-    "by year|per annum|每年|按年|按年份|按年度|年度|年份|逐年|历年|各年|各年度|各年份|年|分年",
-    ("by", ""): "by|per|for each|for every|across|among|each|every|at each|in each|within each|"
-    "grouped by|group by|according to|along|for different|between|"
-    "at every|in every|for all|from different|of different|of each|of every|of all|"
-    "in different|at different|by different|separately for|as a function of|"
-    "按|按照|各|各个|每个|每|不同|分|根据|依据|依|按各|按不同|针对各|每一个|每家|每种|每位|每名|每类|"
-    "各类|各种|各家|各大|各位|各项|以各",
-    ("by", "share"): "broken down by|split by|divided by|breakdown by|broken down into",
-    ("split", ""): "间|之间|划分|分类统计|分组统计|维度|维度上|细分|拆分|拆解|来看|分别",
-    (
-        "which",
-        "",
-    ): "which|what|who|whose|where|哪个|哪些|哪|哪家|哪种|哪位|哪类|什么|谁|哪几个|哪里",
-    ("best", ""): "top|best|highest|largest|biggest|most|leading|greatest|strongest|maximum value|"
-    "high|more|busiest|best selling|bestselling|most profitable|most expensive|longest|oldest|"
-    "fastest|hottest|richest|head|best performing|most valuable|most important|"
-    "最高|最大|最多|最好|最佳|最强|最优|前|最长|最热|最快|最贵|最火|最畅销|畅销|热销|靠前|领先|名列前茅|"
-    "最赚钱|最受欢迎|头部|最值钱|贡献最大|优秀|最重要|最老",
-    ("worst", ""): "bottom|worst|lowest|smallest|least|fewest|weakest|poorest|low|minimum value|"
-    "slowest|coldest|cheapest|shortest|youngest|worst performing|worst selling|lagging|"
-    "最低|最小|最少|最差|最弱|倒数|垫底|末位|后|最短|最慢|最冷|最便宜|落后|靠后|滞销|最滞销|最年轻|尾部",
-    ("common", ""): "most common|most frequent|most popular|commonest|popular|frequent|"
-    "most often|most frequently|most used|most visited|most active|"
-    "最常见|常见|最频繁|最普遍|高频|最常用|出现最多|最活跃",
-    (
-        "not",
-        "",
-    ): "without|except|excluding|exclude|exclude all|excluded|not|no|skip|ignore|ignoring|"
-    "leave out|leaving out|apart from|other than|but not|do not|don't|dont|omit|omitting|except for|"
-    "minus|besides|never|remove|drop|"
-    "不要|除了|除去|除|不含|不包括|不包含|排除|剔除|去掉|不看|不需要|不用|别|无需|忽略|不算|非|不计|除外",
-    ("only", ""): "only|just|solely|limited to|restricted to|exclusively|filter|filtered|where|"
-    "只看|仅|只|仅看|只要|只分析|仅限|只统计|限于|筛选|仅统计|仅分析|只包括|只含",
-    (
-        "and",
-        "",
-    ): "and|plus|as well as|as well|along with|together with|&|及|和|与|以及|还有|跟|、|同|并且|加上|同时|"
-    "also|and also|或|or",
-    ("then", ""): "then|and then|after that|next|additionally|furthermore|finally|secondly|firstly|"
-    "in addition|然后|接着|再|并|另外|此外|最后|其次|首先|再看看|以及再|并且再|并列出|还要|也要|顺便|且",
-    ("versus", ""): "vs|versus|against|compared with|compared to|相比于|比",
-    ("over", ""): "over|throughout|during|over the",
-    ("target", ""): "in terms of|measured by|based on|ordered by|sorted by|ranked by|with the|"
-    "以|依照|为指标|为标准",
-    ("counter", ""): "名|个|位|大|家|种|款|项|条|强|类|件|只|天内|城|所|省|支",
-    ("filler", ""): "a|an|the|of|for|in|on|at|to|from|with|is|are|was|were|be|been|do|does|did|has|"
-    "have|had|it|its|this|that|these|those|there|their|our|my|your|us|we|i|me|you|they|them|"
-    "show|give|list|tell|want|need|create|make|generate|produce|build|draw|plot|chart|graph|"
-    "visualize|visualise|display|present|provide|find|see|know|get|calculate|compute|use|using|"
-    "please|can|could|would|should|will|like|let|help|how|why|when|data|dataset|data set|table|"
-    "file|column|too|so|if|than|as|into|about|regarding|all|any|some|both|also|much|well|out|up|"
-    "down|more|less|very|kindly|picture|down by|come|go|going|look|looking|interested|identify|"
-    "determine|understand|explain|detail|detailed|information|view|main|key|different|various|"
-    "respective|respectively|one|ones|value|figure|highlight|focus|good|nice|brief|short|full|"
-    "complete|comprehensive|quick|simple|within|group|grouped|it|sell|sold|selling|made|take|"
-    "same|time|period|interesting|important|recent|general|significant|significantly|latest|something|anything|everything|thing|stuff|really|tell me|happen|happened|happening|first|second|third|tomorrow|today|whole|entire|most recent|current|currently|here|new|include|including|"
-    "的|了|是|在|有|我|我们|你|您|请|帮|帮我|一下|下|给|给我|给出|列出|展示|显示|看|看看|查看|想|要|想要|想看|需要|"
-    "做|做个|做一个|写|生成|画|画出|绘制|图|图表|表|数据|这|这份|这个|那个|该|这些|一份|一个|进行|对|将|把|用|"
-    "于|之|所|着|上|中|里|内|等|吗|呢|吧|如何|怎么|怎样|为|从|到|至|由|向|会|能|可以|能否|是否|情况|方面|"
-    "相关|关于|所有|全部|全体|整个|及其|其|也|还|都|又|再|就|并|而|但|比如|例如|找出|找到|告诉|指出|说明|具体|"
-    "详细|简单|主要|重点|关注|统计|计算|求|得到|得出|算|算出|一|份|张|出|本|此|使用|通过|基于|来|去|"
-    "排在|位于|属于|处于|卖得|卖|呈现|反映|体现|体|占比例|结果|总结出|需|应|最|较|更|很|非常|目前|当前|每一",
-}
+# Each block opens with its tag and, where it has one, which of the tag; words stand between "|".
+_WORDS = """
+# kind trend
+trend|trending|over time|time series|timeline|line chart|line graph|development|develop|developed|
+evolution|evolve|evolved|growth|grow|grew|growing|change|changed|changing|progress|progression|
+increase|increased|decrease|decreased|decline|declined|rise|rising|fluctuation|seasonality|
+seasonal|year over year|year on year|yoy|month over month|mom|trajectory|through time|across time|
+by time|history of|趋势|走势|变化|变动|增长|增速|增幅|同比|环比|随时间|按时间|时间序列|折线图|
+折线|曲线|发展|演变|波动|下降|上升|涨跌|季节性|变化趋势|增长趋势|发展趋势|变化情况|增长情况|走向|
+趋势图|历年|逐年|随时间变化|随时间的变化|怎么变|如何变化
+# kind share
+share|proportion|breakdown|break down|break|broken down|contribution|contribute|contributed|
+percentage|percent|composition|pie|pie chart|donut|donut chart|doughnut|split|distribution|
+distributed|mix|makeup|make up|fraction|portion|占比|构成|比例|份额|分布|占|比重|贡献|贡献度|
+贡献率|组成|结构|饼图|环形图|占比情况|分布情况|百分比|市场份额|构成情况|占多少|所占比例
+# kind ranking
+rank|ranking|ranked|leaderboard|league table|sort|sorted|order by|排名|排行|排行榜|排序|榜单|
+排名情况|名次|龙虎榜
+# kind compare
+compare|compared|comparison|comparing|differ|difference|different|bar chart|bar graph|
+column chart|benchmark|per group|对比|比较|差异|差别|柱状图|条形图|对照|相比|对比情况|区别|
+不同之处
+# kind overview
+overview|summary|summarize|summarise|key figure|key figures|kpi|headline figures|general picture|
+big picture|snapshot|describe|description|descriptive|概况|概览|总体|总览|总结|汇总|整体|整体情况|
+总体情况|基本情况|概述|摘要|描述统计|描述性统计|关键指标|全貌
+# vague
+analysis|analyse|analyze|analysing|analyzing|report|insight|explore|exploration|dashboard|examine|
+study|investigate|review|look into|look at|performance|分析|报告|洞察|研究|探索|报表|看看|看一下|
+分析报告|数据分析|解读|表现|情况如何|怎么样|做个报告|写个报告|了解|梳理|挖掘
+# how sum
+total|sum|sum of|overall|altogether|combined|aggregate|cumulative|gross|总|总计|合计|总和|总共|
+一共|累计|求和|加总|总的|总量
+# how mean
+average|mean|avg|averaged|on average|typical|per capita|平均|均值|平均值|人均|平均数|平均分|
+平均水平|均分|平均每|店均
+# how median
+median|middle value|中位数|中位值|中值
+# how max
+maximum|max|peak|最大值|峰值|最高值
+# how min
+minimum|min|最小值|最低值|谷值
+# how count_distinct
+distinct|unique|deduplicated|different kinds of|去重|不重复|独立|唯一|去重后|去重统计
+# count
+number of|how many|count|count of|counted|no of|amount of people|headcount|head count|frequency|
+tally|volume|多少个|多少|个数|人数|次数|数|数量|数目|几个|多少人|多少名|多少次|多少家|有几|户数|
+单数|频次|频数|频率|条数|总数|人次|笔数|家数|总人数|计数|有多少|例数
+# grain day
+day|daily|per day|day by day|each day|every day|by day|days|每日|每天|按日|按天|日度|逐日|当日|
+日均|天|日
+# grain week
+week|weekly|per week|week by week|each week|every week|by week|每周|按周|周度|逐周|每星期|周|星期
+# grain month
+month|monthly|per month|month by month|each month|every month|by month|每月|每个月|按月|按月份|
+月度|逐月|月份|各月|各月份|月|按月度|分月
+# grain quarter
+quarter|quarterly|per quarter|quarter by quarter|each quarter|every quarter|by quarter|每季|
+每季度|按季|按季度|季度|逐季|各季度|每个季度|分季度
+# grain year
+year|yearly|annual|annually|per year|year by year|each year|every year|by year|per annum|每年|
+按年|按年份|按年度|年度|年份|逐年|历年|各年|各年度|各年份|年|分年
+# by
+by|per|for each|for every|across|among|each|every|at each|in each|within each|grouped by|group by|
+according to|along|for different|between|at every|in every|for all|from different|of different|
+of each|of every|of all|in different|at different|by different|separately for|as a function of|按|
+按照|各|各个|每个|每|不同|分|根据|依据|依|按各|按不同|针对各|每一个|每家|每种|每位|每名|每类|各类|
+各种|各家|各大|各位|各项|以各
+# by share
+broken down by|split by|divided by|breakdown by|broken down into
+# split
+间|之间|划分|分类统计|分组统计|维度|维度上|细分|拆分|拆解|来看|分别
+# which
+which|what|who|whose|where|哪个|哪些|哪|哪家|哪种|哪位|哪类|什么|谁|哪几个|哪里
+# best
+top|best|highest|largest|biggest|most|leading|greatest|strongest|maximum value|high|more|busiest|
+best selling|bestselling|most profitable|most expensive|longest|oldest|fastest|hottest|richest|
+head|best performing|most valuable|most important|最高|最大|最多|最好|最佳|最强|最优|前|最长|最热|
+最快|最贵|最火|最畅销|畅销|热销|靠前|领先|名列前茅|最赚钱|最受欢迎|头部|最值钱|贡献最大|优秀|
+最重要|最老
+# worst
+bottom|worst|lowest|smallest|least|fewest|weakest|poorest|low|minimum value|slowest|coldest|
+cheapest|shortest|youngest|worst performing|worst selling|lagging|最低|最小|最少|最差|最弱|倒数|
+垫底|末位|后|最短|最慢|最冷|最便宜|落后|靠后|滞销|最滞销|最年轻|尾部
+# common
+most common|most frequent|most popular|commonest|popular|frequent|most often|most frequently|
+most used|most visited|most active|最常见|常见|最频繁|最普遍|高频|最常用|出现最多|最活跃
+# not
+without|except|excluding|exclude|exclude all|excluded|not|no|skip|ignore|ignoring|leave out|
+leaving out|apart from|other than|but not|do not|don't|dont|omit|omitting|except for|minus|
+besides|never|不要|除了|除去|除|不含|不包括|不包含|排除|剔除|去掉|不看|不需要|不用|别|
+无需|忽略|不算|非|不计|除外
+# only
+only|just|solely|limited to|restricted to|exclusively|filter|filtered|where|只看|仅|只|仅看|只要|
+只分析|仅限|只统计|限于|筛选|仅统计|仅分析|只包括|只含
+# and
+and|plus|as well as|as well|along with|together with|&|及|和|与|以及|还有|跟|、|同|并且|加上|同时|
+also|and also|或|or
+# then
+then|and then|after that|next|additionally|furthermore|finally|secondly|firstly|in addition|然后|
+接着|再|并|另外|此外|最后|其次|首先|再看看|以及再|并且再|并列出|还要|也要|顺便|且
+# versus
+vs|versus|against|compared with|compared to|相比于|比
+# over
+over|throughout|during|over the
+# target
+in terms of|measured by|based on|ordered by|sorted by|ranked by|with the|以|依照|为指标|为标准
+# limit >
+more than|greater than|above|exceeding|higher than|larger than|older than|longer than|bigger than|
+>|大于|超过|高于|多于
+# limit <
+less than|fewer than|below|under|lower than|smaller than|younger than|shorter than|<|小于|低于|
+少于|不足|不到
+# limit >=
+at least|no less than|不低于|不少于|至少|大于等于
+# limit <=
+at most|no more than|up to|不超过|不高于|至多|最多不超过|小于等于
+# bound >=
+or more|or above|and above|or older|以上|及以上
+# bound <=
+or less|or below|and below|or younger|以下|及以下|以内
+# counter
+名|个|位|大|家|种|款|项|条|强|类|件|只|天内|城|所|省|支
+# filler
+a|an|the|of|for|in|on|at|to|from|with|is|are|was|were|be|been|do|does|did|has|have|had|it|its|
+this|that|these|those|there|their|our|my|your|us|we|i|me|you|they|them|show|give|list|tell|want|
+need|create|make|generate|produce|build|draw|plot|chart|graph|visualize|visualise|display|present|
+provide|find|see|know|get|calculate|compute|use|using|please|can|could|would|should|will|like|let|
+help|how|why|when|data|dataset|data set|table|file|column|too|so|if|than|as|into|about|regarding|
+all|any|some|both|also|much|well|out|up|down|more|less|very|kindly|picture|down by|come|go|going|
+look|looking|interested|identify|determine|understand|explain|detail|detailed|information|view|
+main|key|different|various|respective|respectively|one|ones|value|figure|highlight|focus|good|
+nice|brief|short|full|complete|comprehensive|quick|simple|within|group|grouped|sell|sold|selling|
+made|take|same|time|period|interesting|important|recent|general|significant|significantly|latest|
+something|anything|everything|thing|stuff|really|tell me|happen|happened|happening|first|second|
+third|tomorrow|today|whole|entire|most recent|current|currently|here|new|include|including|的|了|
+是|在|有|我|我们|你|您|请|帮|帮我|一下|下|给|给我|给出|列出|展示|显示|看|看看|查看|想|要|想要|
+想看|需要|做|做个|做一个|写|生成|画|画出|绘制|图|图表|表|数据|这|这份|这个|那个|该|这些|一份|一个|
+进行|对|将|把|用|于|之|所|着|上|中|里|内|等|吗|呢|吧|如何|怎么|怎样|为|从|到|至|由|向|会|能|可以|
+能否|是否|情况|方面|相关|关于|所有|全部|全体|整个|及其|其|也|还|都|又|再|就|并|而|但|比如|例如|
+找出|找到|告诉|指出|说明|具体|详细|简单|主要|重点|关注|统计|计算|求|得到|得出|算|算出|一|份|张|出|
+本|此|使用|通过|基于|来|去|排在|位于|属于|处于|卖得|卖|呈现|反映|体现|体|占比例|结果|总结出|需|应|
+最|较|更|很|非常|目前|当前|每一
+"""
 
 _NUMBERS = (
-    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|"
-    "fifteen|sixteen|seventeen|eighteen|nineteen|twenty"
-).split("|")
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
+)  # fmt: skip
 
 UNSUPPORTED: dict[str, tuple[str, Note]] = {
     "correlation": (
@@ -193,7 +229,8 @@ UNSUPPORTED: dict[str, tuple[str, Note]] = {
         ),
     ),
     "anomaly": (
-        "anomaly|anomalies|outlier|anomaly detection|abnormal|异常|异常值|异常检测|离群|离群点|离群值",
+        "anomaly|anomalies|outlier|anomaly detection|abnormal|异常|异常值|异常检测|离群|离群点|"
+        "离群值",
         Note(
             "Anomaly detection is not among the analyses yet; "
             "the report's data quality part lists unusual values.",
@@ -264,11 +301,20 @@ def words_by_phrase() -> dict[tuple[str, ...], tuple[Word, ...]]:
 
     for name, (phrases, _) in UNSUPPORTED.items():
         add("unsupported", name, phrases)
-    for (tag, data), phrases in _WORDS.items():
-        add(tag, data, phrases)
+    for block in _WORDS.strip().removeprefix("# ").split("\n# "):
+        head, _, phrases = block.partition("\n")
+        tag, _, data = head.partition(" ")
+        add(_tag(tag), data, phrases.replace("\n", ""))
     for n, word in enumerate(_NUMBERS):
         add("number", str(n), word)
     return {key: tuple(words) for key, words in found.items()}
+
+
+def _tag(word: str) -> Tag:
+    for tag in get_args(Tag):
+        if tag == word:
+            return tag
+    raise ValueError(f"'{word}' is not a tag")
 
 
 def _key(phrase: str) -> tuple[str, ...]:

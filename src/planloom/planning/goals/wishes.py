@@ -132,19 +132,35 @@ def _wish(terms: Sequence[Term], index: ColumnIndex) -> Wish:
     subjects = read_subjects(terms, index, is_ranking=is_ranking or "share" in kinds)
     kind = _kind(kinds, subjects, grain=grain, is_ranked=is_ranking, terms=terms)
     hows = [term.data for term in terms if term.tag == "how"]
+    unsupported = tuple(term.data for term in terms if term.tag == "unsupported")
+    if "hourly" in unsupported and kind in (None, "overview"):
+        kind, grain = "trend", "day"
     return Wish(
         text=_text(terms),
         kind=kind,
         subjects=subjects,
         grain=grain,
         top=_top(terms) if orders or "ranking" in kinds or kind == "ranking" else None,
-        ascending=any(term.tag == "worst" for term in orders),
+        ascending=_is_ascending(orders, subjects, index),
         counts=any(term.tag == "common" for term in orders),
         how=_lone_how(hows),
         asks_overview="overview" in kinds and kind != "overview",
         is_ranked=bool(orders) or "ranking" in kinds,
-        unsupported=tuple(term.data for term in terms if term.tag == "unsupported"),
+        unsupported=unsupported,
     )
+
+
+_BY_TIME = {"slowest": False, "最慢": False, "fastest": True, "最快": True}
+
+
+def _is_ascending(orders: Sequence[Term], subjects: Subjects, index: ColumnIndex) -> bool:
+    """Whether the lowest come first; the slowest are those that take the most time."""
+    named = [measure.column for measure in subjects.measures if measure.column]
+    takes_time = all("duration" in index.families(name) for name in named)
+    for term in orders:
+        if takes_time and term.text.lower() in _BY_TIME:
+            return _BY_TIME[term.text.lower()]
+    return any(term.tag == "worst" for term in orders)
 
 
 def _text(terms: Sequence[Term]) -> str:
@@ -218,7 +234,7 @@ def _top(terms: Sequence[Term]) -> int | None:
     for i, term in enumerate(terms):
         if term.tag not in ("digits", "number"):
             continue
-        number = term.data or term.text.replace(",", "")
+        number = term.data
         if not number.isdecimal() or not 1 <= int(number) <= 1000:
             continue
         if int(number) > 1 or (i and terms[i - 1].tag in _ORDERS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 # Only characters that the vocabulary or everyday column names use; the rest stays as written.
 _TRADITIONAL = (
@@ -96,11 +97,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 def _split_camel(text: str, folded: str, start: int, end: int) -> list[Token]:
     cuts = [start, *(start + m.start() for m in _CAMEL.finditer(text[start:end])), end]
-    return [
-        Token(text[a:b], singular(folded[a:b]), a, b)
-        for a, b in zip(cuts, cuts[1:], strict=False)
-        if a < b
-    ]
+    return [Token(text[a:b], singular(folded[a:b]), a, b) for a, b in pairwise(cuts) if a < b]
 
 
 def norms(text: str) -> tuple[str, ...]:

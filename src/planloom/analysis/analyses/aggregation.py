@@ -61,10 +61,12 @@ class Measure:
 
     def sql(self, item: str) -> str:
         """Return the aggregate over the SQL expression `item`."""
-        if self.column is None:
-            return "count(*)"
-        template = _FLOAT_SQL.get(self.how) if self.is_float else None
-        return (template or _SQL[self.how]).format(x=item)
+        return "count(*)" if self.column is None else self.again(self.how, item)
+
+    def again(self, how: How, item: str) -> str:
+        """Return another aggregate, over values of this measure."""
+        template = _FLOAT_SQL.get(how) if self.is_float else None
+        return (template or _SQL[how]).format(x=item)
 
     @property
     def item(self) -> str:

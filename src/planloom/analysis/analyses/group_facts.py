@@ -9,6 +9,7 @@ from planloom.analysis.analyses.aggregation import titled
 from planloom.analysis.analyses.fact_sheet import FactSheet, Source
 from planloom.analysis.analyses.grouping import Grouping
 from planloom.analysis.analyses.labels import display_name
+from planloom.analysis.database import identifier
 from planloom.notes import Note
 
 # Only groups with a name and a value are told of: "(missing) leads" is no finding.
@@ -69,15 +70,16 @@ class Groups:
         where = "WHERE label IS NULL"
         if not self.sheet.read(f"SELECT 1 FROM {self.source.kept} {where}"):
             return []
-        label = self.label("rows without {category}", "缺少{category}的记录数")
-        self.sheet.add("missing_rows", label, "rows", self.source, where=where, rows="rows")
-        if not share:
-            return [self.sheet.note(*_MISSING, **named)]
+        named_rows = self.label("rows without {category}", "缺少{category}的记录数")
+        is_null = f"WHERE {identifier(self.grouping.category.name)} IS NULL"
+        self.sheet.add("missing_rows", named_rows, "count(*)", self.sheet.base, where=is_null)
         label = self.label("share of rows without {category}", "缺少{category}的记录占比")
-        self.sheet.add(
-            "missing_share", label, "share", self.source, where=where, rows="rows", unit="%"
-        )
-        return [self.sheet.note(*_MISSING_SHARE, **named)]
+        if share:
+            self.sheet.add(
+                "missing_share", label, "share", self.source, where=where, rows="rows", unit="%"
+            )
+        texts = _MISSING_SHARE if self.sheet.has("missing_share") else _MISSING
+        return [self.sheet.note(*texts, **named)]
 
 
 _MISSING = (
@@ -95,7 +97,7 @@ def keep_groups(sheet: FactSheet, grouping: Grouping) -> Groups:
     """Compute all groups of a category once."""
     source = sheet.keep(
         "SELECT label, value, rows, place, CASE WHEN min(value) OVER () >= 0 THEN "
-        "100 * CAST(value AS DOUBLE) / nullif(sum(CAST(value AS DOUBLE)) OVER (), 0) END AS share "
+        "100 * CAST(value AS DOUBLE) / nullif(fsum(CAST(value AS DOUBLE)) OVER (), 0) END AS share "
         f"FROM ({grouping.all_groups}) AS valued",
         "_groups",
     )

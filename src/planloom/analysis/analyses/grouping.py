@@ -87,7 +87,7 @@ class Grouping:
         if names.share is not None:
             # The window sums what is shown, which is everything: shares add up to 100.
             part = f"CAST({value} AS DOUBLE)"
-            columns.append(f"100 * {part} / sum({part}) OVER () AS {identifier(names.share)}")
+            columns.append(f"100 * {part} / fsum({part}) OVER () AS {identifier(names.share)}")
         if names.rows is not None:
             columns.append(f"count(item) AS {identifier(names.rows)}")
         return columns

@@ -285,7 +285,7 @@ def _part_of_total(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     groups.sheet.add("shown", label, "count(*)", groups.source, where=where, rows="sum(rows)")
     label = groups.label("share of the shown {category} values", "列出的{category}合计占比")
     share = groups.sheet.add(
-        "shown_share", label, "sum(share)", groups.source, where=where, rows="sum(rows)", unit="%"
+        "shown_share", label, "fsum(share)", groups.source, where=where, rows="sum(rows)", unit="%"
     )
     if share is None:
         return []
@@ -327,7 +327,7 @@ def _few_rows(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     sheet.add("few_rows", label, "rows", groups.source, where=fewest, rows="rows")
     return [
         sheet.note(
-            "Only a few rows stand behind <few|{category} value|{category} values> shown "
+            "Only a few rows stand behind <few|group|groups> shown "
             "(<few_label>: <few_rows|row|rows>); such figures say little about the group.",
             "列出的{category}中有<few>个记录很少（如<few_label>仅<few_rows>条），其数值参考意义有限。",
             **named,

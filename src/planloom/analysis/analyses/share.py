@@ -219,7 +219,7 @@ def _concentration(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     groups.sheet.add("few", label, "count(*)", groups.source, where=where, rows="sum(rows)")
     label = groups.label("share of the leading {category} values", "排名靠前的{category}的合计占比")
     groups.sheet.add(
-        "few_share", label, "sum(share)", groups.source, where=where, rows="sum(rows)", unit="%"
+        "few_share", label, "fsum(share)", groups.source, where=where, rows="sum(rows)", unit="%"
     )
     return [
         groups.sheet.note(
@@ -297,7 +297,7 @@ def _no_shares(groups: Groups, named: Mapping[str, str]) -> Note:
         "negative", label, "count(*)", groups.source, where="WHERE value < 0", rows="sum(rows)"
     )
     return groups.sheet.note(
-        "The sum of {value} is negative for <negative|{category} value|{category} values>; parts "
+        "By {category}, <negative|group has|groups have> a negative sum of {value}; parts "
         "of a whole make no sense then, so the sums themselves are shown instead of shares.",
         "有<negative>个{category}的{value}合计为负，此时占比没有意义，改为直接列出合计值。",
         **named,

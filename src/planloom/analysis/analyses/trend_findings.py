@@ -171,7 +171,7 @@ def _add_year(course: Course, what: str, points: list[Point]) -> None:
     course.sheet.add(
         what,
         course.label("sum of a full year", "整年合计"),
-        f"sum({value})",
+        course.timeline.measure.again("sum", value),
         course.source,
         where=where,
         rows=f"sum({rows})",
@@ -193,7 +193,8 @@ def _add_year(course: Course, what: str, points: list[Point]) -> None:
 
 def _sum_of(course: Course, points: list[Point]) -> str:
     value = identifier(course.timeline.names[1])
-    return f"sum({value}) FILTER (WHERE {course.between(points)})"
+    total = course.timeline.measure.again("sum", value)
+    return f"{total} FILTER (WHERE {course.between(points)})"
 
 
 def _latest_step(course: Course) -> list[Note]:
@@ -248,7 +249,7 @@ def _extremes(course: Course) -> list[Note]:
     course.sheet.add(
         "average",
         course.label("average of the complete periods", "完整周期的平均值"),
-        f"avg({value})",
+        course.timeline.measure.again("mean", value),
         course.source,
         where=f"WHERE {course.between(usable)}",
         rows=f"sum({rows})",

@@ -168,7 +168,7 @@ def _largest(series: Series, moves: Source, named: Mapping[str, str]) -> list[No
         return []
     shares = moves.derive(
         "SELECT label, whole, rows, 100 * CAST(whole AS DOUBLE) / "
-        "sum(CAST(whole AS DOUBLE)) OVER () AS share"
+        "fsum(CAST(whole AS DOUBLE)) OVER () AS share"
     )
     where = "WHERE label IS NOT NULL ORDER BY whole DESC NULLS LAST, label LIMIT 1"
     args = {"by": named["by"]}

@@ -108,6 +108,8 @@ class _ThreadCall:
         self.outcome: asyncio.Future[Outcome] = self._loop.create_future()
         self._context = contextvars.copy_context()
         self._hooks = InterruptHooks()
+        self._open = False
+        """Whether the thread is where an interrupt can reach it."""
         self._over = False
         # Held while an interrupt is sent and when the thread closes itself to interrupts: a
         # thread id is used again after the thread, and must not hit another call. Reentrant,
@@ -130,7 +132,7 @@ class _ThreadCall:
         if not self._closing.acquire(blocking=False):
             return
         try:
-            if not self._over and self._thread.ident is not None:
+            if self._open and not self._over and self._thread.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident), ctypes.py_object(_EndCall)
                 )
@@ -139,13 +141,17 @@ class _ThreadCall:
 
     def _run(self) -> None:
         outcome = Outcome(error=_EndCall())
-        try:
-            outcome = self._context.run(self._attempt)
-        except _EndCall:
-            pass
-        finally:
-            self._close()
-            self._deliver(outcome)
+        while not self._over:
+            # An interrupt may arrive at any instruction in here, also after the work was done.
+            try:
+                if not self._open:
+                    self._open = True
+                    outcome = self._context.run(self._attempt)
+                self._closing.acquire()  # never released: from here on no interrupt may come
+                self._over = True
+            except _EndCall:
+                continue
+        self._deliver(outcome)
 
     def _attempt(self) -> Outcome:
         self._hooks.install()
@@ -155,14 +161,6 @@ class _ThreadCall:
             raise
         except BaseException as error:  # noqa: BLE001 -- handed on as the outcome
             return Outcome(error=error)
-
-    def _close(self) -> None:
-        while not self._over:
-            try:
-                self._closing.acquire()  # never released: from here on no interrupt may come
-                self._over = True
-            except _EndCall:
-                continue
 
     def _deliver(self, outcome: Outcome) -> None:
         try:

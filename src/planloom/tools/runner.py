@@ -70,6 +70,9 @@ class ToolRunner:
         Argument values are JSON or typed (a `TableRef` from an earlier step). No fault of a tool
         or of its arguments is raised. A cancellation is, once the work has ended; retries, cache
         and approval are the caller's business.
+
+        Raises:
+            ConfigError: the signature of the tool has no schema.
         """
         started = self._clock()
         result = await self._call(name, arguments, context)

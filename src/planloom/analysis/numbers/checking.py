@@ -133,19 +133,22 @@ class _Checker:
         way: Direction = ""
         if numeral.kind not in {"growth", "multiple", "fraction"}:
             way = direction(self._text, numeral.start, numeral.end, is_share=is_share)
-        unit = numeral.unit if currency_of(numeral.unit) else ANY_UNIT
-        units = [unit] if unit == ANY_UNIT else [unit, ""]
-        for group in units:
-            yield from ((source, way) for source in index.between(low, high, group))
-            yield from ((source, way) for source in index.between(-high, -low, group))
+        units = [numeral.unit, ""] if currency_of(numeral.unit) else [ANY_UNIT]
+        for source in self._within(numeral, index, low, high, units):
+            yield source, way
+
+    def _within(
+        self, numeral: Numeral, index: ValueIndex, low: float, high: float, units: list[str]
+    ) -> Iterator[Source]:
+        for unit in units:
+            yield from index.between(low, high, unit)
+            yield from index.between(-high, -low, unit)
         if numeral.kind == "multiple":
             # 2x is 200 per cent of something, 增长1倍 a growth of 100 per cent.
-            percents = self._sources.percents.between(low * 100, high * 100)
-            yield from ((source, way) for source in percents)
+            yield from self._sources.percents.between(low * 100, high * 100)
         if numeral.kind == "growth":
             factor = 1 + (numeral.value or 0) / 100
-            multiples = self._sources.multiples.between(factor * 0.95, factor * 1.05)
-            yield from ((source, way) for source in multiples)
+            yield from self._sources.multiples.between(factor * 0.95, factor * 1.05)
 
     def _agrees(self, source: Source, numeral: Numeral, way: Direction) -> bool:
         return (

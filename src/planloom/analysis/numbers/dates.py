@@ -104,7 +104,7 @@ _NEEDED = {
     pattern: signs
     for pattern in _PATTERNS
     for mark, signs in (
-        ("zquarter", ("季",)), ("zweek", ("周",)), 
+        ("zquarter", ("季",)), ("zweek", ("周",)),
         ("日(?!", ("日",)), ("[点时]", ("点", "时")), ("月", ("月", "年")),
     )
     if mark in pattern.pattern

@@ -26,27 +26,27 @@ _UP_NOUNS = "increases?|growth|rises?|gains?|jump|surge|improvement|expansion|up
 _DOWN_ADVERBS = "down|lower|less|fewer|below|under|behind|short\\sof|worse"
 _UP_ADVERBS = "up|higher|more|above|over|ahead"
 
+# Atomic, so that a long run of such words cannot be tried in all its divisions.
 _FILLER = (
-    r"(?:\s|,|:|\(|\b(?:by|about|around|roughly|approximately|some|nearly|almost|over|more\sthan|less\sthan|"
-    r"at\sleast|well|just|only|another|further|an?|an?\saverage\sof|a\stotal\sof|as\smuch\sas|on\saverage|"
-    r"again|even|still|year[- ](?:on|over)[- ]year|month[- ](?:on|over)[- ]month|\w+ly|of|was|is|were|"
-    r"in\stotal|overall)\b)"
+    r"(?>[\s,:(]|\b(?:an?\saverage\sof|a\stotal\sof|as\smuch\sas|on\saverage|more\sthan|less\sthan|"
+    r"at\sleast|in\stotal|(?:year|month)[- ](?:on|over)[- ](?:year|month)|by|about|around|roughly|"
+    r"some|over|almost|well|just|only|another|further|an?|again|even|still|overall|of|was|is|were|"
+    r"\w+ly)\b)"
 )
 # "cut 12 rows", "dropped 12 rows" speak of things taken out, not of a measure that went down.
 _REMOVALS = r"dropp?(?:s|ed|ing)?|cut|lost|reduced?|missed|eased?"
 _VERB_BEFORE = re.compile(
-    rf"\b(?:(?P<down>{_DOWN_VERBS}|{_DOWN_NOUNS}|down|lower)|(?P<up>{_UP_VERBS}|{_UP_NOUNS}|up|higher))"
-    rf"(?P<gap>(?:\s?{_FILLER})*)$",
+    rf"\b(?:(?P<down>{_DOWN_VERBS}|{_DOWN_NOUNS}|down|lower)|"
+    rf"(?P<up>{_UP_VERBS}|{_UP_NOUNS}|up|higher))"
+    rf"(?P<gap>{_FILLER}*)$",
     re.IGNORECASE,
 )
-_BY = re.compile(
-    r"\bby\s(?:\w+ly\s|about\s|around\s|roughly\s|some\s|an?\s(?:average|total)\sof\s|more\sthan\s|nearly\s|almost\s|over\s|at\sleast\s)?$",
-    re.I,
+_LOOSELY = (
+    r"(?:(?:\w+ly|about|around|some|an?\s(?:average|total)\sof|more\sthan|almost|over|at\sleast)"
+    r"\s)?"
 )
-_OF = re.compile(
-    r"\bof\s(?:\w+ly\s|about\s|around\s|roughly\s|some\s|more\sthan\s|nearly\s|almost\s|over\s)?$",
-    re.I,
-)
+_BY = re.compile(rf"\bby\s{_LOOSELY}[$€£¥]?$", re.IGNORECASE)
+_OF = re.compile(rf"\bof\s{_LOOSELY}[$€£¥]?$", re.IGNORECASE)
 _ANY_EN = re.compile(
     rf"\b(?:(?P<down>{_DOWN_VERBS}|{_DOWN_NOUNS}|down|lower)|(?P<up>{_UP_VERBS}|{_UP_NOUNS}|up|higher))\b",
     re.IGNORECASE,

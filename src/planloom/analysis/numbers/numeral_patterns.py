@@ -60,9 +60,10 @@ FIGURE = re.compile(
 
 # Standards that a report names without measuring anything.
 TECHNICAL = re.compile(
-    r"(?<![A-Za-z0-9])(?:UTF-?(?:8|16|32)(?:-(?:SIG|LE|BE))?|SHA-?(?:1|256|512)|MD5|GB\s?(?:18030|2312)|Big5|BIG5|"
-    r"ISO[- ]?8859-\d{1,2}|ISO[- ]?(?:8601|4217|3166)|latin-?1|(?:windows|cp)-?(?:125\d|936|950|932|437|850)|"
-    r"base64|RFC\s?(?:3339|4180)|Python\s3(?:\.\d+)?|Excel\s97|HTML5|utf_8|shift_jis)(?![A-Za-z0-9])",
+    r"(?<![A-Za-z0-9])(?:UTF[-_]?(?:8|16|32)(?:-(?:SIG|LE|BE))?|SHA-?(?:1|256|512)|MD5|Big5|base64|"
+    r"GB\s?(?:18030|2312)|ISO[- ]?8859-\d{1,2}|ISO[- ]?(?:8601|4217|3166)|latin-?1|HTML5|"
+    r"(?:windows|cp)-?(?:125\d|936|950|932|437|850)|RFC\s?(?:3339|4180)|Python\s3(?:\.\d+)?|"
+    r"Excel\s97)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 
@@ -73,9 +74,11 @@ _GLUED_UNITS = (
 NAME = re.compile(
     rf"(?<![A-Za-z0-9_])(?:"
     rf"[A-Za-z_][A-Za-z0-9_]*?\d[A-Za-z0-9_]*(?:[-.]\d[A-Za-z0-9_]*)*"  # X100, v2.0, sales_2024
-    rf"|(?=[a-z-]*[A-Z])[A-Za-z]+(?:-[A-Za-z]+)*-\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*(?!\.\d)(?![.,]?\d)"  # COVID-19
+    rf"|(?=[a-z-]*[A-Z])[A-Za-z]+(?:-[A-Za-z]+)*-\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"  # COVID-19
+    rf"(?![.,]?\d)"
     rf"|\d+(?:\.\d+){{2,}}"  # 1.2.3
-    rf"|(?!\d+(?i:{_GLUED_UNITS})(?![A-Za-z0-9]))(?!\d+[eE][+-]?\d+(?![A-Za-z0-9]))\d+[A-Za-z_][A-Za-z0-9_]*"  # 3D
+    rf"|(?!\d+(?i:{_GLUED_UNITS})(?![A-Za-z0-9]))(?!\d+[eE][+-]?\d+(?![A-Za-z0-9]))"
+    rf"\d+[A-Za-z_][A-Za-z0-9_]*"  # 3D
     rf"|\d+-[A-Z][A-Za-z0-9]*(?:-\w+)*"  # 3-A
     rf")"
 )
@@ -168,9 +171,18 @@ def scale_of(numeral: str) -> float:
     return factor
 
 
-_ABOUT = r"\b(?:about|around|roughly|approximately|approx\.?|some|circa|ca\.)|~|≈|约|大约|约为|大概|左右|近似"
-_OVER = r"\b(?:over|more than|above|exceed(?:s|ed|ing)?|at least|upwards of|well over|just over)|>|≥|超过|超|逾|多于|高于|至少|突破"
-_UNDER = r"\b(?:nearly|almost|under|less than|fewer than|below|close to|just under|at most|up to)|<|≤|将近|接近|近|不到|不足|少于|低于|至多"
+_ABOUT = (
+    r"\b(?:about|around|roughly|approximately|approx\.?|some|circa|ca\.)|"
+    "[~≈约]|约为|大概|左右|近似"
+)
+_OVER = (
+    r"\b(?:over|more than|above|exceed(?:s|ed|ing)?|at least|upwards of)|"
+    "[>≥超逾]|超过|多于|高于|至少|突破"
+)
+_UNDER = (
+    r"\b(?:nearly|almost|under|less than|fewer than|below|close to|at most|up to)|"
+    "[<≤近]|接近|不到|不足|少于|低于|至多"
+)
 _BEFORE = re.compile(
     rf"(?:(?P<about>{_ABOUT})|(?P<over>{_OVER})|(?P<under>{_UNDER}))\s?(?:a\s|an\s|the\s|了)?$",
     re.IGNORECASE,

@@ -28,7 +28,7 @@ class Numeral:
     start: int
     end: int
     kind: NumeralKind
-    """"multiple" is "twice" or "3.2x"; "growth" is a multiple told as a change ("doubled": 100 %)."""
+    """"multiple" is "twice" or "3.2x"; "growth" is one told as a change ("doubled": 100 %)."""
     value: float | None = None
     """Percent and points as percent; None for dates and names."""
     tolerance: float = 0.0
@@ -54,8 +54,8 @@ def read_numerals(text: str) -> tuple[Numeral, ...]:
 
     >>> [(n.text, n.kind, n.value) for n in read_numerals("Sales rose by 1.2 million to ¥3.5万")]
     [('1.2 million', 'number', 1200000.0), ('¥3.5万', 'number', 35000.0)]
-    >>> [(n.text, n.kind) for n in read_numerals("X100 in Q1: 三成, 5个百分点, 第3, 一般")]
-    [('X100', 'name'), ('Q1', 'date'), ('三成', 'percent'), ('5个百分点', 'points'), ('第3', 'ordinal')]
+    >>> [(n.text, n.kind) for n in read_numerals("X100 in Q1: 三成, 5个百分点, 一般")]
+    [('X100', 'name'), ('Q1', 'date'), ('三成', 'percent'), ('5个百分点', 'points')]
     """
     plain = patterns.half_width(text)
     claims = _Claims(text)
@@ -109,8 +109,7 @@ def _figures(text: str) -> Iterator[Numeral]:
         value = float(digits + (match["exponent"] or "")) * scale * factor
         step = _step(digits, match["exponent"]) * scale * factor
         sign = _sign(match)
-        unit = _unit(text, match, end)
-        yield Numeral(
+        numeral = Numeral(
             "",
             match.start("left"),
             end,
@@ -119,27 +118,23 @@ def _figures(text: str) -> Iterator[Numeral]:
             tolerance=step / 2,
             place=_last_nonzero_place(digits, step),
             sign=sign,
-            unit=unit,
+            unit=_unit(text, match, end),
             hedge=patterns.hedge(text, match.start("left"), end),
-            **_year(text, match, kind, unit, scale),
         )
+        if _may_be_year(text, match, numeral):
+            date = PartialDate(int(digits))
+            numeral = replace(numeral, dates=(date,), is_bare_year=True)
+        yield numeral
 
 
-def _year(
-    text: str, match: re.Match[str], kind: NumeralKind, unit: str, scale: float
-) -> dict[str, tuple[PartialDate, ...] | bool]:
-    digits = match["digits"]
-    if (
-        kind != "number"
-        or unit
-        or scale != 1
-        or match["exponent"]
-        or match["sign"]
-        or not patterns.YEAR.fullmatch(digits)
-        or patterns.COUNTED.match(text, match.end())
-    ):
-        return {}
-    return {"dates": (PartialDate(int(digits)),), "is_bare_year": True}
+def _may_be_year(text: str, match: re.Match[str], numeral: Numeral) -> bool:
+    return (
+        numeral.kind == "number"
+        and not (numeral.unit or numeral.sign or match["scale"] or match["glued"])
+        and not match["exponent"]
+        and patterns.YEAR.fullmatch(match["digits"]) is not None
+        and patterns.COUNTED.match(text, match.end()) is None
+    )
 
 
 def _ordinal(match: re.Match[str]) -> Numeral:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -82,7 +83,7 @@ class ValueIndex:
     def between(self, low: float, high: float, unit: str = ANY_UNIT) -> Iterable[Source]:
         """Yield the sources with low <= value <= high, both widened by float noise."""
         values = self._values.get(unit, [])
-        noise = 1e-9 * max(abs(low), abs(high), 1e-9)
+        noise = 1e-9 * (high - low) + 8 * math.ulp(max(abs(low), abs(high)))
         start = bisect.bisect_left(values, low - noise)
         stop = bisect.bisect_right(values, high + noise)
         group = self._groups.get(unit, [])
@@ -232,7 +233,7 @@ class PhraseIndex:
         r"half|double|twice|first|second|third|dozen)\b",
         re.IGNORECASE,
     )
-    _PLAIN = re.compile(r"[\s\d.,%+\-−]*")
+    _PLAIN = re.compile(r"\s*(?:[+\-−]?\d[\d,.]*%?)?\s*")
     _LONGEST = 200
 
     def __init__(self, phrases: Iterable[str]) -> None:

@@ -10,7 +10,8 @@ CELL = "\t"
 """Stands between the cells of a table row: no phrase goes across it."""
 
 _HTML_START = re.compile(
-    r"\s*(?:<!doctype html|<(?:html|head|body|main|article|section|header|div|p|h[1-6]|ul|ol|table|span)\b)",
+    r"\s*(?:<!doctype html|"
+    r"<(?:html|head|body|main|article|section|header|div|p|h[1-6]|ul|ol|table|span)\b)",
     re.IGNORECASE,
 )
 _HIDDEN = frozenset({"script", "style", "template", "pre", "svg"})
@@ -136,6 +137,8 @@ class _HtmlText(HTMLParser):
             self._code = []
         elif tag == "img":
             self._add(dict(attrs).get("alt") or "")
+        elif tag in _CELLS:
+            self._pieces.append(CELL)
         self._part(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -159,7 +162,5 @@ class _HtmlText(HTMLParser):
             self._pieces.append(text)
 
     def _part(self, tag: str) -> None:
-        if tag in _CELLS:
-            self._pieces.append(CELL)
-        elif tag in _BLOCKS:
+        if tag in _BLOCKS:
             self._pieces.append("\n")

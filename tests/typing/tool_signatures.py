@@ -1,4 +1,4 @@
-"""What a type checker must see of decorated tools; checked by pyright, strict, not run."""
+"""What a type checker must see of decorated tools; checked by pyright, never called."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ async def awaitable(path: str) -> bool:
     return bool(path)
 
 
-assert_type(bare("a", limit=2), list[str])
-assert_type(with_options(path="a"), int)
-pending: Coroutine[Any, Any, bool] = awaitable("a")
+def checked_only() -> Coroutine[Any, Any, bool]:
+    assert_type(bare("a", limit=2), list[str])
+    assert_type(with_options(path="a"), int)
+    pending: Coroutine[Any, Any, bool] = awaitable("a")
 
-bare(3)  # pyright: ignore[reportArgumentType] -- must be an error: the signature is kept
-with_options("a", "b")  # pyright: ignore[reportCallIssue] -- must be an error
+    bare(3)  # pyright: ignore[reportArgumentType] -- must be an error: the signature is kept
+    with_options("a", "b")  # pyright: ignore[reportCallIssue] -- must be an error
 
-kept: Tool[[str], int] = with_options
-anything: AnyTool = bare
-ToolRegistry([bare, with_options, awaitable])
+    kept: Tool[[str], int] = with_options
+    anything: AnyTool = bare
+    ToolRegistry([kept, anything, awaitable])
+    return pending

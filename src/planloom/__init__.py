@@ -1,3 +1,45 @@
-"""Planloom weaves a goal into a finished deliverable."""
+"""Planloom weaves a goal into a finished deliverable.
+
+>>> from planloom import Agent, report, tool
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planloom.agents.agent import Agent as Agent
+    from planloom.agents.agent import Outcome as Outcome
+    from planloom.agents.report import ReportOutcome as ReportOutcome
+    from planloom.agents.report import report as report
+    from planloom.tools.registry import ToolRegistry as ToolRegistry
+    from planloom.tools.tool import Tool as Tool
+    from planloom.tools.tool import tool as tool
 
 __version__ = "0.1.0"
+__all__ = ["Agent", "Outcome", "ReportOutcome", "Tool", "ToolRegistry", "report", "tool"]
+
+# Loaded when first asked for, so that `import planloom` costs next to nothing.
+_HOMES = {
+    "Agent": "planloom.agents.agent",
+    "Outcome": "planloom.agents.agent",
+    "ReportOutcome": "planloom.agents.report",
+    "Tool": "planloom.tools.tool",
+    "ToolRegistry": "planloom.tools.registry",
+    "report": "planloom.agents.report",
+    "tool": "planloom.tools.tool",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'planloom' has no attribute '{name}'")
+    from importlib import import_module
+
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,97 @@
+"""Runs one task from goal to verdict: folder, events, tools and engine put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from planloom.engine.execution import RunOptions, execute
+from planloom.engine.plan import Plan, PlanProblem
+from planloom.engine.protocols import Approver, Planner, TaskView
+from planloom.engine.run_folder import RunFolder, new_run_id
+from planloom.engine.runtime import InMemoryRuntime
+from planloom.engine.task import Task
+from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
+from planloom.events import EventSink, EventStream, line_writer
+from planloom.planning.plan_check import check_plan
+from planloom.tools.registry import ToolRegistry
+from planloom.tools.runner import ToolRunner
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSetup:
+    """What a run needs besides its planner."""
+
+    registry: ToolRegistry
+    home: Path
+    """The run's folder is `<home>/runs/<run id>/`."""
+    access: ToolAccess
+    options: RunOptions
+    sinks: Sequence[EventSink] = ()
+    """Where events go besides events.jsonl."""
+    approver: Approver | None = None
+    run_id: str | None = None
+    """None makes a new one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedRun:
+    """A task that has its verdict."""
+
+    task: Task
+    folder: Path
+    results: dict[str, object]
+    """The outputs that were made, typed, by step."""
+
+
+async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
+    """Run a task to its verdict.
+
+    Raises:
+        InputError: the run's folder cannot be written.
+        CancelledError: the run was cancelled; its folder holds the record and what was made.
+    """
+    run_id = setup.run_id or new_run_id()
+    folder = RunFolder(setup.home, run_id)
+    with folder.open_events() as log:
+        events = EventStream(run_id, line_writer(log), *setup.sinks)
+        async with ToolRunner(setup.registry) as tool_runner:
+            steps = ToolStepRunner(
+                setup.registry, tool_runner, folder.artifacts, events, access=setup.access
+            )
+            task = await execute(
+                Task(id=run_id, goal=goal),
+                planner=planner,
+                step_runner=steps,
+                runtime=InMemoryRuntime(),
+                events=events,
+                approver=setup.approver,
+                check=_check(setup),
+                options=setup.options,
+                save=folder.save,
+            )
+            results = {name: steps.value(result) for name, result in task.outputs.items()}
+    return FinishedRun(task=task, folder=folder.path, results=results)
+
+
+def run_sync(work: Coroutine[object, object, T]) -> T:
+    """Run a coroutine from ordinary code, also where an event loop runs already (notebooks)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
+def _check(setup: RunSetup):
+    def check(plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
+        return check_plan(plan, setup.registry, policy=setup.options.policy, known=view.results)
+
+    return check

@@ -1,0 +1,175 @@
+"""Write a report's folder, check every number in it, and put it where the user wants it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+from planloom.analysis.export import export_csv
+from planloom.analysis.numbers.checking import Unsourced, unsourced_numbers
+from planloom.analysis.numbers.formatting import show_fact
+from planloom.analysis.report.compose import compose
+from planloom.analysis.report.document import Document
+from planloom.analysis.report.html import to_html
+from planloom.analysis.report.markdown import to_markdown
+from planloom.analysis.report.material import Material
+from planloom.analysis.report.reproduction import reproduce_script
+from planloom.errors import InputError, UnsourcedNumberError
+from planloom.values import Fact
+
+Format = Literal["html", "md"]
+FORMATS: tuple[Format, ...] = ("html", "md")
+FACTS_FILE = "facts.json"
+
+
+def write_report(
+    material: Material, folder: Path, *, formats: Sequence[Format] = ("html", "md")
+) -> Document:
+    """Write all files of a report into `folder` and return its document.
+
+    Files: report.html, report.md with images/, facts.json, cleaned.parquet, cleaned.csv,
+    reproduce.py.
+
+    Raises:
+        UnsourcedNumberError: the text states a number that no fact, goal or source gives; nothing
+            that was written may be handed out then.
+    """
+    document = compose(material)
+    folder.mkdir(parents=True, exist_ok=True)
+    check_numbers(document, to_markdown(document))
+    if "md" in formats:
+        _write_markdown(document, folder)
+    if "html" in formats:
+        page = to_html(document)
+        check_numbers(document, page)
+        (folder / "report.html").write_text(page, encoding="utf-8", newline="\n")
+    shutil.copyfile(material.cleaned.table.path, folder / "cleaned.parquet")
+    export_csv(material.cleaned.table, folder / "cleaned.csv")
+    _write_facts(material, document.facts.values(), folder / FACTS_FILE)
+    script = reproduce_script(material.recipe, version=version("planloom"))
+    (folder / "reproduce.py").write_text(script, encoding="utf-8", newline="\n")
+    return document
+
+
+def check_numbers(document: Document, text: str) -> None:
+    """Read a finished text back and refuse it when a number in it has no source.
+
+    Raises:
+        UnsourcedNumberError: naming each such number, its sentence and the nearest fact.
+    """
+    found = unsourced_numbers(
+        text,
+        facts=document.facts.values(),
+        allowed=document.allowed,
+        labels=document.labels,
+        lang=document.lang,
+    )
+    if found:
+        listed = "\n".join(_describe(unsourced) for unsourced in found[:10])
+        raise UnsourcedNumberError(
+            f"{len(found)} number(s) of the report have no source, so it was not handed out:\n"
+            f"{listed}\nThis is a fault of the report's templates; please report it."
+        )
+
+
+def _describe(unsourced: Unsourced) -> str:
+    return f"- '{unsourced.numeral.text}' in: {unsourced.sentence.strip()[:200]}"
+
+
+def _write_markdown(document: Document, folder: Path) -> None:
+    (folder / "report.md").write_text(to_markdown(document), encoding="utf-8", newline="\n")
+    images = folder / "images"
+    images.mkdir(exist_ok=True)
+    for figure in document.figures:
+        shutil.copyfile(figure.image.path, images / figure.file_name)
+
+
+def _write_facts(material: Material, facts: Iterable[Fact], path: Path) -> None:
+    lang = material.lang
+    record = {
+        "schema": 1,
+        "goal": material.goal,
+        "source": [{"file": material.loaded.file, "sha256": material.loaded.sha256}],
+        "facts": [
+            {
+                "id": fact.id, "label": fact.label.text(lang), "value": fact.value,
+                "unit": fact.unit, "shown": show_fact(fact, lang), "query": fact.query,
+                "table": fact.table, "rows": fact.rows,
+            }
+            for fact in facts
+        ],
+    }  # fmt: skip
+    text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """Where a report ended up."""
+
+    folder: Path
+    files: tuple[str, ...]
+
+
+def check_target(out: Path) -> None:
+    """Refuse a target that cannot be written or that holds something else than a report.
+
+    Raises:
+        InputError: saying what stands in the way.
+    """
+    parent = next(folder for folder in (out, *out.parents) if folder.exists())
+    if not parent.is_dir():
+        raise InputError(
+            f"The report cannot be written to '{out}': '{parent}' is a file. "
+            "Choose another folder with --out.",
+            zh=f"无法把报告写入“{out}”：“{parent}”是一个文件。请用 --out 另选文件夹。",
+        )
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(
+            f"The report cannot be written to '{out}': no permission to write in '{parent}'. "
+            "Choose another folder with --out.",
+            zh=f"无法把报告写入“{out}”：没有“{parent}”的写权限。请用 --out 另选文件夹。",
+        )
+    if out.is_dir() and any(out.iterdir()) and not (out / FACTS_FILE).is_file():
+        raise InputError(
+            f"'{out}' holds other files. Choose an empty or a new folder with --out; only an "
+            "earlier report is replaced.",
+            zh=f"“{out}”中已有其他文件。请用 --out 指定空文件夹或新文件夹；只有旧报告会被替换。",
+        )
+
+
+def publish(folder: Path, out: Path) -> Published:
+    """Copy a finished report to `out`: whole or not at all; an earlier report is replaced.
+
+    Raises:
+        InputError: the target cannot be written, or the disk is full.
+    """
+    check_target(out)
+    part = out.with_name(f".{out.name}.part-{os.getpid()}")
+    old = out.with_name(f".{out.name}.old-{os.getpid()}")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(folder, part)
+        if out.exists():
+            out.rename(old)
+        part.rename(out)
+    except OSError as error:
+        if old.exists() and not out.exists():
+            old.rename(out)
+        raise InputError(
+            f"The report could not be written to '{out}': {error.strerror or error}. "
+            f"It is kept in '{folder}'; free space or choose another folder with --out.",
+            zh=f"报告未能写入“{out}”：{error.strerror or error}。"
+            f"报告保留在“{folder}”；请释放空间，或用 --out 另选文件夹。",
+        ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
+    return Published(out, tuple(files))

@@ -1,0 +1,147 @@
+"""Shows a run as it happens: a live table on a terminal, plain lines elsewhere, or JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, TextIO, cast
+
+from planloom.events import Event, EventSink, line_writer
+from planloom.notes import Lang, Note
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_STATES = {
+    "pending": Note("waiting", "等待"),
+    "running": Note("running", "运行中"),
+    "waiting_approval": Note("needs approval", "待批准"),
+    "succeeded": Note("done", "完成"),
+    "failed": Note("failed", "失败"),
+    "skipped": Note("skipped", "跳过"),
+    "blocked": Note("blocked", "受阻"),
+    "cancelled": Note("cancelled", "已取消"),
+    "unknown": Note("unknown", "未知"),
+    "compensated": Note("undone", "已撤销"),
+}
+_STYLES = {"running": "cyan", "succeeded": "green", "failed": "bold red", "blocked": "yellow"}
+_MARKS = {"succeeded": "✓", "failed": "✗", "running": "●", "blocked": "–", "cancelled": "–"}
+
+
+@contextmanager
+def progress(lang: Lang, *, json: bool, quiet: bool) -> Generator[tuple[EventSink, ...]]:
+    """Yield the sinks that show a run; progress goes to stderr, JSON lines to stdout."""
+    if json:
+        yield (line_writer(sys.stdout),)
+    elif quiet:
+        yield ()
+    elif sys.stderr.isatty():
+        with _live(lang) as sink:
+            yield (sink,)
+    else:
+        yield (_PlainLines(lang, sys.stderr),)
+
+
+@dataclass
+class _Step:
+    """What is shown of one step."""
+
+    description: str
+    state: str = "pending"
+    started: datetime | None = None
+    ended: datetime | None = None
+    error: str = ""
+
+    def seconds(self, now: datetime) -> float | None:
+        """Return how long it has run; None before it started."""
+        return (
+            None if self.started is None else ((self.ended or now) - self.started).total_seconds()
+        )
+
+
+@dataclass
+class _Steps:
+    """The steps of a run, put together from its events."""
+
+    by_key: dict[str, _Step] = field(default_factory=dict[str, _Step])
+
+    def update(self, event: Event) -> _Step | None:
+        """Take an event in; return the step whose state changed."""
+        if event.kind == "plan" and event.data["accepted"]:
+            self._add_plan(event)
+        if event.kind != "step_state":
+            return None
+        key = str(event.data["key"])
+        step = self.by_key.setdefault(key, _Step(str(event.data["step"])))
+        step.state, step.error = str(event.data["state"]), str(event.data["error"])
+        if step.state == "running":
+            step.started = _time(event)
+        elif step.started is not None:
+            step.ended = _time(event)
+        return step
+
+    def _add_plan(self, event: Event) -> None:
+        plan = cast("dict[str, list[dict[str, str]]]", event.data["plan"])
+        for part in plan["steps"]:
+            key = f"{event.run}/{event.data['epoch']}.{part['id']}"
+            self.by_key[key] = _Step(part["description"] or part["id"])
+
+
+def _time(event: Event) -> datetime:
+    return datetime.fromisoformat(event.time)
+
+
+class _PlainLines:
+    """Writes a line for each step that starts or ends."""
+
+    def __init__(self, lang: Lang, stream: TextIO):
+        self._lang: Lang = lang
+        self._stream = stream
+        self._steps = _Steps()
+
+    def __call__(self, event: Event, /) -> None:
+        step = self._steps.update(event)
+        if step is None or step.state in ("pending", "running"):
+            return
+        seconds = step.seconds(_time(event))
+        took = "" if seconds is None else f" ({seconds:.1f} s)"
+        line = f"{_STATES[step.state].text(self._lang)}: {step.description}{took}"
+        print(line + (f"\n  {step.error}" if step.error else ""), file=self._stream, flush=True)
+
+
+@contextmanager
+def _live(lang: Lang) -> Generator[EventSink]:
+    # Rich is imported only where somebody looks at a terminal.
+    from rich.console import Console
+    from rich.live import Live
+
+    steps = _Steps()
+    with Live(
+        get_renderable=lambda: _table(steps, lang),
+        console=Console(stderr=True),
+        refresh_per_second=8,
+    ):
+        yield lambda event: (steps.update(event), None)[1]
+
+
+def _table(steps: _Steps, lang: Lang) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    now = datetime.now().astimezone()
+    table = Table.grid(padding=(0, 1))
+    for step in steps.by_key.values():
+        style = _STYLES.get(step.state, "dim")
+        seconds = step.seconds(now)
+        table.add_row(
+            Text(_MARKS.get(step.state, " "), style=style),
+            Text(step.description),
+            Text(_STATES[step.state].text(lang), style=style),
+            Text("" if seconds is None else f"{seconds:.1f} s", style="dim", justify="right"),
+        )
+        if step.error:
+            table.add_row("", Text(step.error, style="red"), "", "")
+    return table

@@ -1,0 +1,276 @@
+"""The rule planner of the report agent: reads the data first, then plans what the goal asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import cast
+
+from planloom.analysis.profile import TableProfile
+from planloom.engine.json_value import JsonValue
+from planloom.engine.plan import Plan, Step
+from planloom.engine.protocols import TaskView
+from planloom.notes import Lang, Note
+from planloom.planning.goals.intent import AnalysisRequest, Understanding
+from planloom.planning.goals.understanding import understand
+from planloom.tools.codec import encode
+
+_ANALYSIS_TOOLS = {
+    "overview": "data_overview",
+    "trend": "trend_over_time",
+    "share": "share_of_total",
+    "ranking": "rank_categories",
+}
+_PREPARATIONS = ("clean", "scope")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest:
+    """What a user asks of the report agent."""
+
+    goal: str
+    files: tuple[str, ...]
+    """Absolute paths of the data files."""
+    out: str
+    """Absolute path of the report's folder."""
+    lang: Lang
+    formats: tuple[str, ...] = ("html", "md")
+    today: date
+    """Dates such as "last year" in the goal count from here."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Choice:
+    """The file that is analysed, and how the goal reads on it."""
+
+    number: int
+    """Of the file, from 1; its steps are `load<number>` and `summary<number>`."""
+    rows: int
+    understanding: Understanding
+
+
+class ReportPlaybook:
+    """Plans a report in two epochs, reading and analysing, and a third when analyses failed."""
+
+    def __init__(self, request: ReportRequest):
+        self._request = request
+
+    async def plan(self, view: TaskView, /) -> Plan | None:
+        """Return the next plan, or None when the report is there or cannot be made."""
+        if view.problems:
+            return None  # rules cannot mend a plan of their own
+        if view.epoch == 1:
+            return self._reading()
+        choice = self._choose(view)
+        if choice is None or "save" in view.results:
+            return None
+        if view.epoch == 2:
+            return self._analysing(view, choice)
+        return self._salvaging(view, choice) if view.epoch == 3 else None
+
+    def _reading(self) -> Plan:
+        steps: list[Step] = []
+        for number, path in enumerate(self._request.files, 1):
+            steps += [
+                Step(
+                    id=f"load{number}",
+                    tool="read_csv_file",
+                    input={"path": _literal(path)},
+                    description=f"Read {_file_name(path)}",
+                ),
+                Step(
+                    id=f"summary{number}",
+                    tool="get_data_summary",
+                    input={"table": f"$load{number}"},
+                    description=f"Profile {_file_name(path)}",
+                ),
+            ]
+        return Plan(thought="See the data before choosing analyses.", steps=tuple(steps))
+
+    def _choose(self, view: TaskView) -> _Choice | None:
+        """Return the file that answers the goal best: fewest open wishes, then most rows."""
+        choices: list[_Choice] = []
+        for number, _ in enumerate(self._request.files, 1):
+            if f"summary{number}" in view.results:
+                profile = cast("TableProfile", view.value(f"summary{number}"))
+                reading = understand(self._request.goal, profile, today=self._request.today)
+                choices.append(_Choice(number=number, rows=profile.rows, understanding=reading))
+        return min(choices, key=lambda c: (len(c.understanding.unknown), -c.rows), default=None)
+
+    def _analysing(self, view: TaskView, choice: _Choice) -> Plan:
+        preparing = _preparing_steps(choice)
+        table = f"${preparing[-1].id}"
+        analyses = _analysis_steps(choice.understanding.analyses, table)
+        return self._report_plan(view, choice, steps=(*preparing, *analyses))
+
+    def _salvaging(self, view: TaskView, choice: _Choice) -> Plan | None:
+        """Plan the report of what succeeded; None when the report itself is what failed."""
+        given_up = {record.step: record.error for record in view.failures}
+        if not given_up or given_up.keys() & {*_PREPARATIONS, "report", "save"}:
+            return None
+        kept = tuple(step for step in view.plans[-1].steps if step.id in view.results)
+        return self._report_plan(view, choice, steps=kept, given_up=given_up)
+
+    def _report_plan(
+        self,
+        view: TaskView,
+        choice: _Choice,
+        *,
+        steps: tuple[Step, ...],
+        given_up: Mapping[str, str] | None = None,
+    ) -> Plan:
+        request, reading = self._request, choice.understanding
+        missing = (*self._unread(view, choice), *_lost(given_up or {}))
+        has_scope = any(step.id == "scope" for step in steps)
+        report = Step(
+            id="report",
+            tool="write_data_report",
+            input={
+                "goal": _literal(request.goal),
+                "source": f"$load{choice.number}",
+                "summary": f"$summary{choice.number}",
+                "cleaned": "$clean",
+                "scope": "$scope" if has_scope else None,
+                "findings": _findings(steps),
+                "reading": _literal(
+                    {
+                        "understood": encode(reading.understood),
+                        "assumptions": encode(reading.assumptions),
+                        "unknown": encode(reading.unknown),
+                    }
+                ),
+                "missing": _literal(encode(missing)),
+                "formats": list(request.formats),
+            },
+            description="Write the report and check its numbers",
+        )
+        save = Step(
+            id="save",
+            tool="save_report",
+            input={"report": "$report", "path": _literal(request.out)},
+            description="Put the report in its place",
+        )
+        return Plan(
+            thought=" ".join(note.text("en") for note in reading.understood),
+            steps=(*steps, report, save),
+            outputs=("save",),
+            given_up=given_up or {},
+        )
+
+    def _unread(self, view: TaskView, choice: _Choice) -> Iterator[Note]:
+        for number, path in enumerate(self._request.files, 1):
+            name = _file_name(path)
+            if f"summary{number}" not in view.results:
+                errors = (r.error for r in view.records if r.step == f"load{number}")
+                yield Note(
+                    "{file} could not be used: {why}",
+                    "{file} 无法使用：{why}",
+                    {"file": name, "why": next(errors, "")},
+                )
+            elif number != choice.number:
+                yield Note(
+                    "{file} was read but is not part of the analyses; files are not joined yet.",
+                    "{file} 已读取，但未纳入分析；目前尚不支持多文件关联。",
+                    {"file": name},
+                )
+
+
+def _preparing_steps(choice: _Choice) -> tuple[Step, ...]:
+    clean = Step(
+        id="clean",
+        tool="clean_data",
+        input={"table": f"$load{choice.number}"},
+        description="Clean what is surely wrong",
+    )
+    if not choice.understanding.filters:
+        return (clean,)
+    scope = Step(
+        id="scope",
+        tool="filter_rows",
+        input={"table": "$clean", "conditions": _literal(encode(choice.understanding.filters))},
+        description="Keep the rows that the goal asks for",
+    )
+    return (clean, scope)
+
+
+def _analysis_steps(requests: Sequence[AnalysisRequest], table: str) -> Iterator[Step]:
+    used: dict[str, int] = {}
+    for request in requests:
+        used[request.kind] = used.get(request.kind, 0) + 1
+        name = request.kind if used[request.kind] == 1 else f"{request.kind}{used[request.kind]}"
+        yield Step(
+            id=name,
+            tool=_ANALYSIS_TOOLS[request.kind],
+            input={"table": table, **_options(request)},
+            description=_description(request),
+        )
+        yield Step(
+            id=f"{name}_chart",
+            tool="draw_chart",
+            input={"analysis": f"${name}"},
+            description=f"Draw the {request.kind}",
+        )
+
+
+def _options(request: AnalysisRequest) -> dict[str, JsonValue]:
+    """Return the arguments of the analysis tool that the request speaks of."""
+    if request.kind == "overview":
+        options: dict[str, JsonValue] = {
+            "measures": [request.measure] if request.measure else [],
+            "date": request.date,
+            "categories": [request.category] if request.category else [],
+        }
+    elif request.kind == "trend":
+        options = {
+            "date": request.date, "value": request.measure, "how": request.how,
+            "grain": request.grain or "auto", "by": request.by,
+        }  # fmt: skip
+    else:
+        options = {"category": request.category, "value": request.measure, "how": request.how}
+        if request.top is not None:
+            options["top"] = request.top
+        if request.kind == "ranking":
+            options["ascending"] = request.ascending
+    return {name: _literal(value) for name, value in options.items() if value is not None}
+
+
+def _description(request: AnalysisRequest) -> str:
+    what = request.measure or "rows"
+    along = request.date if request.kind == "trend" else request.category
+    return f"{request.kind.capitalize()} of {what}" + (f" by {along}" if along else "")
+
+
+def _findings(steps: Sequence[Step]) -> list[JsonValue]:
+    names = {step.id for step in steps}
+    return [
+        {"analysis": f"${step.id}", "image": f"${step.id}_chart"}
+        if f"{step.id}_chart" in names
+        else {"analysis": f"${step.id}"}
+        for step in steps
+        if step.tool in _ANALYSIS_TOOLS.values()
+    ]
+
+
+def _lost(given_up: Mapping[str, str]) -> Iterator[Note]:
+    for step, why in given_up.items():
+        yield Note(
+            "A planned part could not be made ({step}): {why}",
+            "有一项计划内容未能完成（{step}）：{why}",
+            {"step": step, "why": why},
+        )
+
+
+def _literal(value: JsonValue) -> JsonValue:
+    """Return a value in which no text can be taken for a reference."""
+    if isinstance(value, str):
+        return value.replace("$", "$$")
+    if isinstance(value, Mapping):
+        return {name: _literal(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [_literal(part) for part in value]
+    return value
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]

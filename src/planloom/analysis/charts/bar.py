@@ -13,13 +13,14 @@ from matplotlib.figure import Figure
 from planloom.analysis.charts import axes as chart_axes
 from planloom.analysis.charts import style
 from planloom.analysis.charts.canvas import Canvas, KeyEntry, Sheet
+from planloom.analysis.charts.lettering import Lettering
 from planloom.analysis.charts.periods import typical_step
 from planloom.analysis.charts.reading import ChartData
 from planloom.analysis.charts.scales import short_value, value_axis
 
 _MOST_VALUE_LABELS = 12
 _WIDEST_SLOT = 130.0
-_NAME_WIDTH = 230.0
+_NAME_WIDTH = 260.0
 _VALUE_GAP = 6.0
 _NO_VALUE = {"en": "no data", "zh": "无数据"}
 
@@ -79,12 +80,17 @@ def _colors(data: ChartData) -> list[str]:
 
 def _value_labels(data: ChartData, sheet: Sheet) -> list[str]:
     """Return the text at the end of each row's bars: its value, or the sum of its stack."""
-    labels: list[str] = []
     largest = max(max(-low, high) for low, high in _ends(data))
+    labels = _labels_of(data, sheet, largest, even=False)
+    return _labels_of(data, sheet, largest, even=any("." in label for label in labels))
+
+
+def _labels_of(data: ChartData, sheet: Sheet, largest: float, *, even: bool) -> list[str]:
+    labels: list[str] = []
     for row in zip(*(series.values for series in data.series), strict=True):
         known = [value for value in row if value is not None]
         labels.append(
-            short_value(sum(known), unit=sheet.unit, lang=sheet.lang, largest=largest)
+            short_value(sum(known), unit=sheet.unit, lang=sheet.lang, largest=largest, even=even)
             if known
             else _NO_VALUE[sheet.lang]
         )
@@ -178,11 +184,8 @@ def _label_standing(
 
 
 def _lying(data: ChartData, sheet: Sheet) -> Figure:
-    names = [
-        sheet.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=2)
-        for name in data.names
-    ]
-    row = 48.0 if any("\n" in name for name in names) else 32.0
+    names = _wrapped(data.names, sheet.lettering)
+    row = 16 + 16.5 * max(1 + name.count("\n") for name in names)
     if len(names) > 20:
         row -= 5
     canvas = Canvas(sheet, height=row * len(names) + 24, key=_key(data))
@@ -212,6 +215,15 @@ def _lying(data: ChartData, sheet: Sheet) -> Figure:
                 color=style.MUTED if label == _NO_VALUE[sheet.lang] else style.INK,
             )  # fmt: skip
     return canvas.figure
+
+
+def _wrapped(names: Sequence[str], lettering: Lettering) -> list[str]:
+    """Return the names in two lines each, or in three where that tells more of them apart."""
+    two, three = (
+        [lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=lines) for name in names]
+        for lines in (2, 3)
+    )
+    return three if len(set(three)) > len(set(two)) else two
 
 
 def _set_reach(

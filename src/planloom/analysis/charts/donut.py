@@ -75,9 +75,10 @@ def draw_donut(data: ChartData, sheet: Sheet) -> Figure:
 def _slices(canvas: Canvas, names: tuple[str, ...], values: list[float]) -> list[_Slice]:
     slices: list[_Slice] = []
     turned = 0.0
+    lines = 3 if len(names) <= 4 else 2
     for index, (name, value) in enumerate(zip(names, values, strict=True)):
         share = value / sum(values)
-        wrapped = canvas.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=2)
+        wrapped = canvas.lettering.wrap(name, _NAME_WIDTH, size=style.TEXT_SIZE, lines=lines)
         color = style.series_color(index, name)
         slices.append(_Slice(wrapped, color, share, turned + share / 2))
         turned += share
@@ -85,17 +86,18 @@ def _slices(canvas: Canvas, names: tuple[str, ...], values: list[float]) -> list
 
 
 def _best_start(canvas: Canvas, center: tuple[float, float], slices: list[_Slice]) -> float:
-    """Return by which part of a turn to rotate the slices, so that labels stand near them.
+    """Return by which part of a turn to rotate the slices, so that labels stand beside them.
 
-    They begin at the top unless small slices crowd there.
+    They begin at the top, or as near to it as they can where small slices crowd there.
     """
 
     def moved(start: float) -> float:
-        return max(
-            abs(label.middle - label.wanted) for label in _placed(canvas, center, slices, start)
-        )
+        labels = _placed(canvas, center, slices, start)
+        return max(abs(label.middle - label.wanted) for label in labels)
 
-    return 0.0 if moved(0.0) < _LINE else min((step / 36 for step in range(36)), key=moved)
+    starts = sorted((step / 36 for step in range(-18, 18)), key=abs)
+    near = next((start for start in starts if moved(start) < 0.75 * _LINE), None)
+    return min(starts, key=moved) if near is None else near
 
 
 def _placed(

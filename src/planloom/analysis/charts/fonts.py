@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from planloom.notes import Note
-
 INSTALL_LINE = "pip install pylopdf-fonts-zh-cn"
 """Gives a font for Chinese where the system has none."""
 
@@ -80,22 +78,6 @@ def cjk_fonts(folders: Sequence[Path] | None = None) -> Iterator[FontChoice]:
         for path in _package_files(package, name):
             if _is_font(path):
                 yield FontChoice(family, str(path), package)
-
-
-def describe_cjk_font(font: FontChoice | None) -> Note:
-    """Return a line for the user: the font in use, or how to get one."""
-    if font is None:
-        return Note(
-            "No font for Chinese was found, so charts with Chinese text cannot be drawn. "
-            "Install one: {line}",
-            "未找到中文字体，无法绘制含中文的图表。安装方法：{line}",
-            {"line": INSTALL_LINE},
-        )
-    return Note(
-        "Chinese text in charts: {family} ({path})",
-        "图表中文字体：{family}（{path}）",
-        {"family": font.family, "path": font.path},
-    )
 
 
 def system_font_files() -> list[str]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -48,20 +48,23 @@ class Typeface:
         return [self.families[index] for index in sorted(order, key=lambda i: (i != whole, i))]
 
 
-def typeface_for(text: str) -> Typeface:
-    """Return the fonts to draw `text` with; characters without a font anywhere are left to them.
+def typeface_for(text: str, *, chinese: Iterable[fonts.FontChoice] | None = None) -> Typeface:
+    """Return the fonts to draw `text` with; not every character need have one.
+
+    `chinese` are the fonts for Chinese to choose from, in place of those found here.
 
     Raises:
         ToolError: the text is Chinese and no font for it was found.
     """
     dejavu = str(fontManager.findfont(FontProperties(family=[_DEJAVU])))
     faces: list[tuple[str, str]] = [(_DEJAVU, dejavu)]
-    chinese = _chinese_face()
-    if chinese is not None:
-        faces.insert(1 if chinese[2] in _POOR_LATIN else 0, chinese[:2])
+    font = _working_font(fonts.cjk_fonts() if chinese is None else chinese)
+    if font is not None:
+        place = 1 if font.family in _POOR_LATIN else 0
+        faces.insert(place, (_registered(font.path), font.path))
     missing = glyphs.missing_glyphs(text, [path for _, path in faces])
     squares = sorted(letter for letter in missing if glyphs.is_cjk(letter))
-    if squares and chinese is None:
+    if squares and font is None:
         raise ToolError(
             f"No font here can draw '{''.join(squares[:8])}', which the chart's text holds. "
             f"Install one: {fonts.INSTALL_LINE}",
@@ -73,11 +76,11 @@ def typeface_for(text: str) -> Typeface:
     return Typeface(tuple(name for name, _ in faces), tuple(path for _, path in faces))
 
 
-def _chinese_face() -> tuple[str, str, str] | None:
-    """Return matplotlib's name, the path and the family of the first font that really works."""
-    for font in fonts.cjk_fonts():
+def _working_font(choices: Iterable[fonts.FontChoice]) -> fonts.FontChoice | None:
+    """Return the first font whose file can really be read and draws Chinese."""
+    for font in choices:
         if glyphs.is_usable(font.path) and not glyphs.missing_glyphs("中文万亿图表", [font.path]):
-            return _registered(font.path), font.path, font.family
+            return font
     return None
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,18 +18,25 @@ from planloom.analysis.charts.lettering import spread
 from planloom.analysis.charts.periods import has_gap, typical_step
 from planloom.analysis.charts.reading import ChartData, Series
 from planloom.analysis.charts.scales import extent, short_value, starts_at_zero, value_axis
+from planloom.notes import Lang
 
 _LABEL_WIDTH = 150.0
 _LABEL_GAP = 10.0
+_NOT_FROM_ZERO: dict[Lang, str] = {
+    "en": "{0}; scale does not start at zero",
+    "zh": "{0}，纵轴不从零开始",
+}
 
 
 def draw_line(data: ChartData, sheet: Sheet) -> Figure:
     """Return a line chart; rows without a value, and missing periods, are gaps in the lines."""
-    canvas = Canvas(sheet)
     low, high = extent(value for series in data.series for value in series.values)
     axis = value_axis(
         low, high, unit=sheet.unit, lang=sheet.lang, from_zero=starts_at_zero(low, high)
     )
+    if not axis.low <= 0 <= axis.high:
+        sheet = replace(sheet, subtitle=_NOT_FROM_ZERO[sheet.lang].format(sheet.subtitle))
+    canvas = Canvas(sheet)
     labels = _end_labels(data, canvas)
     room = max(canvas.lettering.width(label, style.TEXT_SIZE) for label in labels)
     axes = canvas.add_axes(
@@ -71,6 +79,8 @@ def _with_gaps(
 
 def _draw_series(axes: Axes, runs: list[list[tuple[float, float]]], color: str, index: int) -> None:
     dashes = "solid" if index < len(style.SERIES) else (0, (4, 1.6))
+    # Hundreds of ups and downs would run into one blot.
+    width = 2.4 if sum(map(len, runs)) < 200 else 1.4
     for run in runs:
         x, y = zip(*run, strict=True)
         if len(run) == 1:  # A line needs two points: alone, one would be invisible.
@@ -85,7 +95,7 @@ def _draw_series(axes: Axes, runs: list[list[tuple[float, float]]], color: str, 
                 clip_on=False,
             )
         else:
-            axes.plot(x, y, color=color, linewidth=2.4, linestyle=dashes, zorder=3, clip_on=False)
+            axes.plot(x, y, color=color, linewidth=width, linestyle=dashes, zorder=3, clip_on=False)
 
 
 def _end_labels(data: ChartData, canvas: Canvas) -> list[str]:

@@ -65,7 +65,7 @@ def tick_texts(ticks: Sequence[float], *, unit: str, lang: Lang) -> tuple[str, .
     >>> tick_texts([0, 500_000, 1_000_000], unit="", lang="zh")
     ('0', '50万', '100万')
     """
-    size, word = _scale(max(abs(tick) for tick in ticks), lang)
+    size, word = _tick_scale(ticks, lang)
     scaled = [tick / size for tick in ticks]
     decimals = _decimals(scaled)
     return tuple(
@@ -74,11 +74,13 @@ def tick_texts(ticks: Sequence[float], *, unit: str, lang: Lang) -> tuple[str, .
     )
 
 
-def short_value(value: float, *, unit: str, lang: Lang, largest: float = 0.0) -> str:
+def short_value(
+    value: float, *, unit: str, lang: Lang, largest: float = 0.0, even: bool = False
+) -> str:
     """Return a value with about three telling digits, and with its unit when that is a sign.
 
     `largest` is the size of the greatest value shown beside it: where that is written in
-    thousands, this one is too.
+    thousands, this one is too. `even` keeps zeros, so that "16.0K" stands by "12.2K".
 
     >>> short_value(-1_234_567, unit="$", lang="en"), short_value(1_234_567, unit="¥", lang="zh")
     ('−$1.23M', '¥123万')
@@ -99,7 +101,7 @@ def short_value(value: float, *, unit: str, lang: Lang, largest: float = 0.0) ->
     if is_currency_sign(unit) and not word and 0.01 <= abs(value) < 100:
         # Nobody writes $4.5 for four dollars fifty.
         text = _number(value, 0 if value == round(value) else 2)
-    elif "." in text:
+    elif "." in text and not (even and word):
         text = text.rstrip("0").rstrip(".")
     return with_unit(text + word, unit)
 
@@ -143,6 +145,17 @@ def _scale(size: float, lang: Lang, *, full_below: float = _FULL_BELOW) -> tuple
     if size < full_below:
         return 1.0, ""
     return next((scale for scale in _SCALES[lang] if size >= scale[0]), (1.0, ""))
+
+
+def _tick_scale(ticks: Sequence[float], lang: Lang) -> tuple[float, str]:
+    """Return the scale that suits all ticks: 0.2M is usual, but 0.2万 is not."""
+    largest = max(abs(tick) for tick in ticks)
+    step = (max(ticks) - min(ticks)) / max(1, len(ticks) - 1)
+    least = 0.1 if lang == "en" else 0.5
+    fitting = [
+        (size, word) for size, word in _SCALES[lang] if size <= largest and step >= least * size
+    ]
+    return fitting[0] if fitting and largest >= _FULL_BELOW else (1.0, "")
 
 
 def _next_size(size: float, lang: Lang) -> float:

@@ -199,16 +199,23 @@ def _bounds(numeral: Numeral) -> tuple[float, float]:
     """Return the magnitudes that round to the numeral, wider where the text says "about"."""
     value = abs(numeral.value or 0)
     half = numeral.tolerance
-    loose = max(half, min(numeral.place, 0.1 * value))
+    # "Over 40%" is said of 49%, "over 1,000" not of 1,900.
+    is_tens = numeral.kind == "percent" and numeral.place == 10
+    whole = numeral.place if is_tens else min(numeral.place, 0.1 * value)
     if numeral.kind == "fraction":
         # "More than half" is said of 52% and of 64%, "nearly half" of 46%.
         over, under, about = value / 3, value / 10, 0.06 * value
+        nearly = under
     else:
-        over, under, about = loose, loose, max(half, min(numeral.place / 2, 0.05 * value))
+        over = under = max(half, whole)
+        nearly = max(half, whole / 2)
+        about = max(half, min(numeral.place / 2, 0.05 * value))
     if numeral.hedge == "about":
         return value - about, value + about
     if numeral.hedge == "over":
         return value - half, value + over
+    if numeral.hedge == "nearly":
+        return value - nearly, value + half
     if numeral.hedge == "under":
         return value - under, value + half
     return value - half, value + half

@@ -30,7 +30,7 @@ _UP_ADVERBS = "up|higher|more|above|over|ahead"
 _FILLER = (
     r"(?>[\s,:(]|\b(?:an?\saverage\sof|a\stotal\sof|as\smuch\sas|on\saverage|more\sthan|less\sthan|"
     r"at\sleast|in\stotal|(?:year|month)[- ](?:on|over)[- ](?:year|month)|by|about|around|roughly|"
-    r"some|over|almost|well|just|only|another|further|an?|again|even|still|overall|of|was|is|were|"
+    r"came\sto|amount(?:s|ed)\sto|reach(?:es|ed)|stood\sat|some|over|almost|well|just|only|another|further|an?|again|even|still|overall|of|was|is|were|"
     r"\w+ly)\b)"
 )
 # "cut 12 rows", "dropped 12 rows" speak of things taken out, not of a measure that went down.
@@ -84,6 +84,7 @@ _AFTER_ZH = re.compile(
 _ANY_ZH = re.compile(rf"(?P<down>{_DOWN_ZH})|(?P<up>{_UP_ZH})")
 _LEVEL_ZH = re.compile("至|到|为|占|达")
 
+_SENTENCE_END = re.compile(r"[.;!?](?=\s|$)|[。；！？\n\t]")
 _CLAUSE_END = re.compile(r"[.;!?](?=\s|$)|[。；！？\n\t]|\d[\d,.%]*")
 _CLAUSE_END_ZH = re.compile(r"[，。；！？、\n\t]|[.;!?](?=\s|$)|\d[\d,.%]*")
 _DECLINE = re.compile(
@@ -91,6 +92,8 @@ _DECLINE = re.compile(
     r"下降|下跌|下滑|减少|降低|降幅|跌幅|亏损|删除|去除|差距|低于|缺口|损失|回落",
     re.IGNORECASE,
 )
+# "Growth of −4%" is right; "rose by −4%" is not.
+_EITHER_WAY = re.compile("growth|增长|增幅|涨幅|升幅", re.IGNORECASE)
 _REACH = 70
 
 
@@ -144,9 +147,9 @@ def _before_english(before: str, *, is_share: bool) -> Direction:
         has_by = re.search(r"\b(?:by|of)\b", match["gap"]) is not None
         is_removal = re.match(_REMOVALS, match[0], re.IGNORECASE) is not None
         return "" if is_removal and not has_by and not is_share else _side(match)
+    if _BY.search(before):
+        return _nearest(_ANY_EN, _clause(before, _SENTENCE_END))
     clause = _clause(before, _CLAUSE_END)
-    if _BY.search(clause):
-        return _nearest(_ANY_EN, clause)
     if _OF.search(clause) and not _LEVEL.search(clause[-30:]):
         return _nearest(_NOUN_EN, clause[-45:])
     return ""
@@ -180,6 +183,6 @@ def _nearest(pattern: re.Pattern[str], clause: str) -> Direction:
 
 
 def _side(match: re.Match[str] | None) -> Direction:
-    if match is None:
+    if match is None or _EITHER_WAY.match(match[0]):
         return ""
     return "down" if match["down"] else "up"

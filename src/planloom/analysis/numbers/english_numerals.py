@@ -84,7 +84,7 @@ _PATTERN = re.compile(
 _COUNTED_ONE = re.compile(
     r"\s(?:rows?|columns?|records?|orders?|values?|duplicates?|customers?|products?|regions?|months?|"
     r"weeks?|days?|years?|quarters?|percent|per\scent|percentage|units?|items?|lines?|files?|sheets?|"
-    r"stores?|categor(?:y|ies)|groups?|charts?|outliers?|cells?)\b(?!\s(?:of|after|by|at|is|stands|per))",
+    r"stores?|categor(?:y|ies)|groups?|charts?|outliers?|cells?)\b(?!\s(?:of|after|by|per)\b)",
     re.IGNORECASE,
 )
 

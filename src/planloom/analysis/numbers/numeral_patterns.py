@@ -15,6 +15,7 @@ _FULL_WIDTH = (
     | {0xFF41 + index: chr(97 + index) for index in range(26)}
 )
 
+Hedge = Literal["", "about", "over", "under", "nearly"]
 _WIDE = re.compile("[０-９Ａ-Ｚａ-ｚ．％－＋＄￥]")
 
 
@@ -180,11 +181,12 @@ _OVER = (
     "[>≥超逾]|超过|多于|高于|至少|突破"
 )
 _UNDER = (
-    r"\b(?:nearly|almost|under|less than|fewer than|below|close to|at most|up to)|"
-    "[<≤近]|接近|不到|不足|少于|低于|至多"
+    r"\b(?:under|less than|fewer than|below|at most|up to)|"
+    "[<≤]|不到|不足|少于|低于|至多"
 )
+_NEARLY = r"\b(?:nearly|almost|close to)|近|接近"
 _BEFORE = re.compile(
-    rf"(?:(?P<about>{_ABOUT})|(?P<over>{_OVER})|(?P<under>{_UNDER}))\s?(?:a\s|an\s|the\s|了)?$",
+    rf"(?:(?P<about>{_ABOUT})|(?P<over>{_OVER})|(?P<under>{_UNDER})|(?P<nearly>{_NEARLY}))\s?(?:a\s|an\s|the\s|了)?$",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
@@ -192,15 +194,15 @@ _AFTER = re.compile(
 )
 
 
-def hedge(text: str, start: int, end: int) -> Literal["", "about", "over", "under"]:
+def hedge(text: str, start: int, end: int) -> Hedge:
     """Return how the words around a numeral loosen it, such as "about" or "超过"."""
     before = _BEFORE.search(text[max(0, start - 16) : start])
     match = before or _AFTER.match(text, end)
     if match is None:
         return ""
-    if match["about"]:
-        return "about"
-    return "over" if match["over"] else "under"
+    kinds: tuple[Hedge, ...] = ("about", "over", "under", "nearly")
+    found = match.groupdict()
+    return next(kind for kind in kinds if found.get(kind))
 
 
 _DIGIT = re.compile(r"\d")

@@ -16,7 +16,6 @@ from planloom.analysis.numbers.units import canonical_unit, currency_of, measure
 NumeralKind = Literal[
     "number", "percent", "points", "ordinal", "fraction", "multiple", "growth", "date", "name"
 ]
-Hedge = Literal["", "about", "over", "under"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ class Numeral:
     """A written sign; the sign of `value` goes with it."""
     unit: str = ""
     """Canonical currency or measure that stands with the number; "" when none is known."""
-    hedge: Hedge = ""
+    hedge: patterns.Hedge = ""
     """"about 1,200", "more than 1,200", "nearly 1,200"."""
     dates: tuple[PartialDate, ...] = ()
     """Readings of a date; more than one where day and month could be either."""
     is_bare_year: bool = False
     """Four digits that may be a year or a count; `value` is set too."""
     shared_kind: NumeralKind | None = None
-    """Kind of the number that ends the list it is in: "3, 5 and 7%" may mean 3%."""
+    """What else it may be: in "3, 5 and 7%" 3 may be per cent, "3 points" percentage points."""
 
 
 def read_numerals(text: str) -> tuple[Numeral, ...]:
@@ -121,6 +120,8 @@ def _figures(text: str) -> Iterator[Numeral]:
             unit=_unit(text, match, end),
             hedge=patterns.hedge(text, match.start("left"), end),
         )
+        if kind == "number" and text.startswith(" points", end):
+            numeral = replace(numeral, end=end + len(" points"), shared_kind="points")
         if _may_be_year(text, match, numeral):
             date = PartialDate(int(digits))
             numeral = replace(numeral, dates=(date,), is_bare_year=True)

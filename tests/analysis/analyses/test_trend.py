@@ -143,7 +143,7 @@ def test_a_sum_is_zero_in_a_gap_and_a_mean_is_empty(make_table, check, tmp_path)
     assert facts(total)["gaps"].value == 2
     assert facts(mean)["empty"].value == 2
     assert any("shown as zero" in note.en for note in total.cautions)
-    assert any("left empty" in note.en for note in mean.cautions)
+    assert any("Left empty" in note.en for note in mean.cautions)
 
 
 def test_rows_without_a_value_are_not_zero(make_table, check, tmp_path):

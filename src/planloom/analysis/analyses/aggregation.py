@@ -58,6 +58,8 @@ class Measure:
     how: How
     is_float: bool = False
     """The column is kept in binary floating point."""
+    is_finite: bool = True
+    """The column holds no NaN and no infinity; those count as missing."""
 
     def sql(self, item: str) -> str:
         """Return the aggregate over the SQL expression `item`."""
@@ -71,7 +73,10 @@ class Measure:
     @property
     def item(self) -> str:
         """The SQL expression of the base table that is aggregated."""
-        return "1" if self.column is None else identifier(self.column.name)
+        if self.column is None:
+            return "1"
+        name = identifier(self.column.name)
+        return name if self.is_finite else f"CASE WHEN isfinite({name}) THEN {name} END"
 
     @property
     def is_additive(self) -> bool:
@@ -145,12 +150,12 @@ def find_aggregate(
         return Measure(column=None, how="count")
     counts = how in {"count", "count_distinct"}
     column = find_column(table, value) if counts else find_measure(table, value)
-    return Measure(column=column, how=how, is_float=_is_float(connection, table, column))
-
-
-def _is_float(connection: duckdb.DuckDBPyConnection, table: TableRef, column: Column) -> bool:
-    query = f"DESCRIBE SELECT {identifier(column.name)} FROM {identifier(table.name)}"
-    return connection.execute(query).fetchall()[0][1] in {"DOUBLE", "FLOAT"}
+    name, base = identifier(column.name), identifier(table.name)
+    described = connection.execute(f"DESCRIBE SELECT {name} FROM {base}").fetchall()
+    if described[0][1] not in {"DOUBLE", "FLOAT"}:
+        return Measure(column=column, how=how)
+    odd = connection.execute(f"SELECT 1 FROM {base} WHERE NOT isfinite({name}) LIMIT 1").fetchall()
+    return Measure(column=column, how=how, is_float=True, is_finite=not odd)
 
 
 def is_rate(column: Column) -> bool:

@@ -83,12 +83,12 @@ class Groups:
 
 
 _MISSING = (
-    "<missing_rows|row has|rows have> no {category}; they are shown as a group of their own.",
+    "Shown as a group of their own: <missing_rows|row|rows> without {category}.",
     "<missing_rows>条记录缺少{category}，单独列为一组。",
 )
 _MISSING_SHARE = (
-    "<missing_rows|row has|rows have> no {category}; they are shown as a group of their own, "
-    "with <missing_share> of the whole.",
+    "Shown as a group of their own: <missing_rows|row|rows> without {category}, "
+    "<missing_share> of the whole.",
     "<missing_rows>条记录缺少{category}，单独列为一组，占比<missing_share>。",
 )
 

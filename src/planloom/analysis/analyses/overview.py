@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-
-from duckdb import DuckDBPyConnection
 
 from planloom.analysis.analyses.aggregation import How, Measure, find_aggregate, is_rate
 from planloom.analysis.analyses.assembly import ResultTable, assemble
-from planloom.analysis.analyses.columns import find_column, find_date, find_measure
+from planloom.analysis.analyses.columns import find_column, find_date
 from planloom.analysis.analyses.fact_ids import digest, prefix, segment
 from planloom.analysis.analyses.fact_sheet import FactSheet
 from planloom.analysis.analyses.labels import display_name, sentence_case
@@ -19,7 +18,7 @@ from planloom.notes import Note
 from planloom.values import Column, TableRef
 
 _MOST_COLUMNS = 60  # described when none is named
-_SKEWED = 1.5  # a mean this many times the median
+_SKEWED = 2  # a mean this many times the median
 _DESCRIBED: tuple[How, ...] = ("sum", "mean", "median", "min", "max")
 _COUNTS = {
     "values": "count({x})",
@@ -70,20 +69,26 @@ def overview(
         ToolError: a column is missing or does not fit.
     """
     out.mkdir(parents=True, exist_ok=True)
-    numeric = [find_measure(table, name) for name in dict.fromkeys(measures)]
     named = [find_column(table, name) for name in dict.fromkeys(categories)]
     moment = None if date is None else find_date(table, date)
     with connect(table, writable=out) as connection:
+        numeric = [
+            find_aggregate(connection, table, name, "sum") for name in dict.fromkeys(measures)
+        ]
+        others = [
+            find_aggregate(connection, table, column.name, "count")
+            for column in named or table.columns[:_MOST_COLUMNS]
+        ]
         sheet = FactSheet(connection, prefix=prefix("overview", table.name), base=table.name)
         findings = _size(sheet, moment)
         cautions: list[Note] = []
-        for column in numeric:
-            findings += _describe(sheet, connection, table, column)
-            cautions += _missing(sheet, column)
+        for measure in numeric:
+            findings += _describe(sheet, measure)
+            cautions += _missing(sheet, measure)
         findings += _variety(sheet, named)
         return assemble(
             connection,
-            _result(table, numeric, named or list(table.columns[:_MOST_COLUMNS])),
+            _result(table.name, numeric, others),
             out=out,
             title=Note("Overview of the data", "数据概览"),
             sheet=sheet,
@@ -92,36 +97,39 @@ def overview(
         )
 
 
-def _result(table: TableRef, numeric: list[Column], others: list[Column]) -> ResultTable:
-    columns, statistics = (numeric, _STATISTICS) if numeric else (others, _COUNTS)
-    base = identifier(table.name)
-    names = ", ".join(identifier(name) for name in statistics)
+def _result(base: str, numeric: list[Measure], others: list[Measure]) -> ResultTable:
+    measures, statistics = (numeric, _STATISTICS) if numeric else (others, _COUNTS)
+    columns = [measure.column for measure in measures if measure.column is not None]
     parts = (
-        f"SELECT {position} AS position, {', '.join(_cells(column, statistics))} FROM {base}"
-        for position, column in enumerate(columns)
+        f"SELECT {position} AS position, {', '.join(_cells(measure, statistics))} "
+        f"FROM {identifier(base)}"
+        for position, measure in enumerate(measures)
     )
-    shown = {"column": _HEADINGS["column"]}
-    units = ""
-    if numeric and any(column.unit for column in numeric):
-        shown["unit"], units = _HEADINGS["unit"], "unit, "
+    shown = ["column", *statistics]
+    if numeric and any(column.unit for column in columns):
+        shown.insert(1, "unit")
+    stacked = " UNION ALL ".join(parts)
     return ResultTable(
         kind="overview",
-        base=table.name,
-        query=f'SELECT "column", {units}{names} FROM ({" UNION ALL ".join(parts)}) AS stacked '
+        base=base,
+        query=f"SELECT {', '.join(map(identifier, shown))} FROM ({stacked}) AS stacked "
         "ORDER BY position",
-        headings=shown | {name: _HEADINGS[name] for name in statistics},
+        headings={name: _HEADINGS[name] for name in shown},
         keys=("column",),
         units={},
-        variant=digest("\n".join((",".join(statistics), *(column.name for column in columns)))),
+        variant=digest("\n".join((*shown, *(column.name for column in columns)))),
     )
 
 
-def _cells(column: Column, statistics: Mapping[str, str]) -> list[str]:
+def _cells(measure: Measure, statistics: Mapping[str, str]) -> list[str]:
     """Return the SQL for the row of a column; a sum of rates is left empty."""
-    x = identifier(column.name)
+    column = measure.column
+    if column is None:
+        return []
     cells = [f'{literal(column.name)} AS "column"', f"{literal(column.unit)} AS unit"]
     for name, sql in statistics.items():
-        value = "CAST(NULL AS DOUBLE)" if name == "total" and is_rate(column) else sql.format(x=x)
+        is_sum_of_rates = name == "total" and is_rate(column)
+        value = "CAST(NULL AS DOUBLE)" if is_sum_of_rates else sql.format(x=measure.item)
         cells.append(f"{value} AS {identifier(name)}")
     return cells
 
@@ -129,7 +137,7 @@ def _cells(column: Column, statistics: Mapping[str, str]) -> list[str]:
 def _size(sheet: FactSheet, moment: Column | None) -> list[Note]:
     """Tell how many rows there are, and from when to when."""
     sheet.add("rows", Note("Rows", "记录数"), "count(*)", sheet.base)
-    if moment is None or not _has_values(sheet, moment):
+    if moment is None or not _has_values(sheet, identifier(moment.name)):
         return [sheet.note("The data holds <rows|row|rows>.", "数据共<rows>条记录。")]
     name, x = segment(moment.name), identifier(moment.name)
     args = {"date": display_name(moment.name)}
@@ -149,29 +157,28 @@ def _size(sheet: FactSheet, moment: Column | None) -> list[Note]:
     ]
 
 
-def _has_values(sheet: FactSheet, column: Column) -> bool:
-    x = identifier(column.name)
-    return bool(sheet.read(f"SELECT 1 FROM {sheet.base.kept} WHERE {x} IS NOT NULL LIMIT 1"))
+def _has_values(sheet: FactSheet, item: str) -> bool:
+    found = sheet.read(f"SELECT 1 FROM {sheet.base.kept} WHERE {item} IS NOT NULL LIMIT 1")
+    return bool(found)
 
 
-def _describe(
-    sheet: FactSheet, connection: DuckDBPyConnection, table: TableRef, column: Column
-) -> list[Note]:
+def _describe(sheet: FactSheet, summed: Measure) -> list[Note]:
     """Tell total, mean, median and range of a measure."""
-    if not _has_values(sheet, column):
+    column = summed.column
+    if column is None or not _has_values(sheet, summed.item):
         return []
-    name, x = segment(column.name), identifier(column.name)
+    name = segment(column.name)
     for how in _DESCRIBED:
         if how == "sum" and is_rate(column):
             continue
-        measure = find_aggregate(connection, table, column.name, how)
+        measure = replace(summed, how=how)
         label = measure.heading() if how != "sum" else _total_label(measure)
         sheet.add(
             f"{name}.{'total' if how == 'sum' else how}",
             label,
-            measure.sql(x),
+            measure.sql(measure.item),
             sheet.base,
-            rows=f"count({x})",
+            rows=f"count({measure.item})",
             unit=column.unit,
         )
     value = display_name(column.name)
@@ -213,25 +220,25 @@ def _skew(sheet: FactSheet, name: str, named: Mapping[str, str]) -> list[Note]:
     return [
         sheet.note(
             f"The mean of {{value}} (<{name}.mean>) lies far above its median (<{name}.median>): "
-            "a small part of the rows holds much of the total, so the mean is no typical row.",
+            "a few large values lift the mean, so the median is closer to a typical row.",
             f"{{value}}的平均值（<{name}.mean>）远高于中位数（<{name}.median>），"
-            "大额记录集中在少数，平均值不代表一般水平。",
+            "少数较大的值拉高了平均值，中位数更能代表一般水平。",
             **named,
         )
     ]
 
 
-def _missing(sheet: FactSheet, column: Column) -> list[Note]:
-    x, name = identifier(column.name), segment(column.name)
-    where = f"WHERE {x} IS NULL"
-    if not sheet.read(f"SELECT 1 FROM {sheet.base.kept} {where} LIMIT 1"):
+def _missing(sheet: FactSheet, measure: Measure) -> list[Note]:
+    column, where = measure.column, f"WHERE {measure.item} IS NULL"
+    if column is None or not sheet.read(f"SELECT 1 FROM {sheet.base.kept} {where} LIMIT 1"):
         return []
+    name = segment(column.name)
     value = display_name(column.name)
     label = Note("Rows without {value}", "缺少{value}的记录数", {"value": value})
     sheet.add(f"{name}.missing", label, "count(*)", sheet.base, where=where)
     return [
         sheet.note(
-            f"<{name}.missing|row has|rows have> no {{value}} and do not count in its figures.",
+            f"Not counted in the figures of {{value}}: <{name}.missing|row|rows> without a value.",
             f"<{name}.missing>条记录缺少{{value}}，未计入其统计。",
             value=value,
         )

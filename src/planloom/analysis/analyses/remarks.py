@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from planloom.analysis.analyses.aggregation import Measure, is_rate
 from planloom.analysis.analyses.fact_sheet import FactSheet
 from planloom.analysis.analyses.labels import display_name, sentence_case
-from planloom.analysis.database import identifier
 from planloom.notes import Note
 
 
@@ -41,16 +40,15 @@ def rows_without_value(measure: Measure, sheet: FactSheet) -> list[Note]:
     """Return the caution that rows without a value do not count, when there are any."""
     if measure.column is None:
         return []
-    column = identifier(measure.column.name)
     named = words(measure)
     label = Note("Rows without {value}", "缺少{value}的记录数", {"value": named["value"]})
-    where = f"WHERE {column} IS NULL"
+    where = f"WHERE {measure.item} IS NULL"
     if not sheet.read(f"SELECT 1 FROM {sheet.base.kept} {where} LIMIT 1"):
         return []
     sheet.add("no_value", label, "count(*)", sheet.base, where=where)
     return [
         sheet.note(
-            "<no_value|row has|rows have> no {value} and are left out of the figures.",
+            "Not counted: <no_value|row|rows> without {value}.",
             "<no_value>条记录缺少{value}，未计入统计。",
             **named,
         )

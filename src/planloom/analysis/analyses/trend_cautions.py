@@ -66,7 +66,7 @@ def _gaps(course: Course) -> list[Note]:
             f"有<gaps>{course.words.counted}没有记录，按零列示。",
         ),
         "empty": (
-            f"<empty|{course.words.en} has|{course.words.en}s have> no value and are left empty.",
+            f"Left empty: <empty|{course.words.en}|{course.words.en}s> without a value.",
             f"有<empty>{course.words.counted}没有数值，留空。",
         ),
     }
@@ -103,7 +103,7 @@ def _rows_without_date(course: Course) -> list[Note]:
     course.sheet.add("no_date", label, "count(*)", course.sheet.base, where=where)
     return [
         course.sheet.note(
-            "<no_date|row has|rows have> no {date} and are left out.",
+            "Left out: <no_date|row|rows> without {date}.",
             "<no_date>条记录缺少{date}，未计入。",
             **named,
         )

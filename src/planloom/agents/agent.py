@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from planloom.agents.running import RunSetup, run_sync, run_task
-from planloom.config import load_settings
-from planloom.engine.approval import ApprovalPolicy
-from planloom.engine.execution import RunOptions
-from planloom.engine.plan import Plan
-from planloom.engine.protocols import Approver, Planner, TaskView
-from planloom.engine.task import RunStatus
-from planloom.engine.tool_steps import ToolAccess
-from planloom.errors import ConfigError, UnknownToolError
-from planloom.events import EventSink
+from planloom.errors import ConfigError
 from planloom.notes import Lang
-from planloom.planning.plan_lines import parse_lines
-from planloom.tools.builtin import builtin_registry
-from planloom.tools.registry import ToolRegistry
-from planloom.tools.tool import AnyTool
+
+if TYPE_CHECKING:
+    from planloom.agents.running import RunSetup
+    from planloom.engine.approval import ApprovalPolicy
+    from planloom.engine.plan import Plan
+    from planloom.engine.protocols import Approver, Planner
+    from planloom.engine.task import RunStatus
+    from planloom.events import EventSink
+    from planloom.tools.registry import ToolRegistry
+    from planloom.tools.tool import AnyTool
+
+# The engine is imported when something runs: `from planloom import Agent, tool` stays fast.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,21 +64,36 @@ class Agent:
             home: Folder for runs; by default the setting `home` (PLANLOOM_HOME, else .planloom).
             lang: Language of what tools write for people.
         """
-        self.registry = builtin_registry() if builtin_tools else ToolRegistry()
-        for tool in tools:
-            self.registry.register(tool)
+        self._tools = tuple(tools)
         self._planner = planner
-        self._policy = policy or ApprovalPolicy()
+        self._builtin_tools = builtin_tools
+        self._policy = policy
         self._approver = approver
-        self._home = Path(home) if home is not None else None
+        self._home = None if home is None else Path(home)
         self._lang: Lang = lang
+        self._registry: ToolRegistry | None = None
 
-    def run(self, goal: str, **options: Sequence[EventSink]) -> Outcome:
+    @property
+    def registry(self) -> ToolRegistry:
+        """The tools that plans of this agent may use."""
+        if self._registry is None:
+            from planloom.tools.builtin import builtin_registry
+            from planloom.tools.registry import ToolRegistry
+
+            registry = builtin_registry() if self._builtin_tools else ToolRegistry()
+            for tool in self._tools:
+                registry.register(tool)
+            self._registry = registry
+        return self._registry
+
+    def run(self, goal: str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
         """Let the planner reach a goal, and return how that ended; see `run_async`."""
-        return run_sync(self.run_async(goal, **options))
+        from planloom.agents.running import run_sync
+
+        return run_sync(self.run_async(goal, sinks=sinks))
 
     async def run_async(self, goal: str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
-        """Let the planner reach a goal.
+        """Let the planner reach a goal; `sinks` are called with every event as it happens.
 
         Raises:
             ConfigError: the agent has no planner.
@@ -90,9 +105,11 @@ class Agent:
             )
         return await self._run(goal, self._planner, sinks)
 
-    def run_plan(self, plan: Plan | str, **options: Sequence[EventSink]) -> Outcome:
+    def run_plan(self, plan: Plan | str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
         """Run a plan, and return how that ended; see `run_plan_async`."""
-        return run_sync(self.run_plan_async(plan, **options))
+        from planloom.agents.running import run_sync
+
+        return run_sync(self.run_plan_async(plan, sinks=sinks))
 
     async def run_plan_async(self, plan: Plan | str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
         """Run a plan: an object, or its lines such as `n = word_count("a b")`.
@@ -100,20 +117,15 @@ class Agent:
         Raises:
             PlanError: a line is no call; the text is never executed as Python.
         """
-        written = parse_lines(plan, _Signatures(self.registry)) if isinstance(plan, str) else plan
-        return await self._run(written.thought, _WrittenPlan(written), sinks)
+        from planloom.agents.written_plan import WrittenPlan, read_plan
+
+        written = read_plan(plan, self.registry) if isinstance(plan, str) else plan
+        return await self._run(written.thought, WrittenPlan(written), sinks)
 
     async def _run(self, goal: str, planner: Planner, sinks: Sequence[EventSink]) -> Outcome:
-        settings = load_settings(environment=os.environ, folder=Path.cwd())
-        setup = RunSetup(
-            registry=self.registry,
-            home=self._home or settings.home,
-            access=ToolAccess(lang=self._lang),
-            options=RunOptions(policy=self._policy),
-            sinks=sinks,
-            approver=self._approver,
-        )
-        finished = await run_task(goal, planner, setup)
+        from planloom.agents.running import run_task
+
+        finished = await run_task(goal, planner, self._setup(sinks))
         task = finished.task
         return Outcome(
             run=task.id,
@@ -123,32 +135,19 @@ class Agent:
             folder=finished.folder,
         )
 
+    def _setup(self, sinks: Sequence[EventSink]) -> RunSetup:
+        from planloom.agents.running import RunSetup
+        from planloom.config import load_settings
+        from planloom.engine.approval import ApprovalPolicy
+        from planloom.engine.execution import RunOptions
+        from planloom.engine.tool_steps import ToolAccess
 
-@dataclass(frozen=True)
-class _WrittenPlan:
-    """A planner with one plan."""
-
-    written: Plan
-
-    async def plan(self, view: TaskView, /) -> Plan | None:
-        return self.written if view.epoch == 1 and not view.problems else None
-
-
-class _Signatures(Mapping[str, tuple[str, ...]]):
-    """The parameters of each tool in order, read when a plan names the tool."""
-
-    def __init__(self, registry: ToolRegistry):
-        self._registry = registry
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        try:
-            tool = self._registry.get(name)
-        except UnknownToolError as error:
-            raise KeyError(name) from error
-        return tuple(parameter.name for parameter in tool.inputs)
-
-    def __iter__(self) -> Iterator[str]:
-        return (tool.name for tool in self._registry.tools())
-
-    def __len__(self) -> int:
-        return len(self._registry.tools())
+        settings = load_settings(environment=os.environ, folder=Path.cwd())
+        return RunSetup(
+            registry=self.registry,
+            home=self._home or settings.home,
+            access=ToolAccess(lang=self._lang),
+            options=RunOptions(policy=self._policy or ApprovalPolicy()),
+            sinks=sinks,
+            approver=self._approver,
+        )

@@ -112,6 +112,9 @@ class Plan:
     """In the order written; a step may come before one that it depends on."""
     outputs: tuple[str, ...] = ()
     """Ids of the steps whose results the user gets; empty when the plan only prepares another."""
+    given_up: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What this plan does without, though an earlier one wanted it: step id and why it failed.
+    The run is then at best `partial`."""
 
     def step(self, step_id: str) -> Step:
         """Return the step of that id; KeyError when there is none."""
@@ -123,7 +126,13 @@ class Plan:
     def to_json(self) -> dict[str, JsonValue]:
         """Return the plan as a JSON object with its schema."""
         steps = [step.to_json() for step in self.steps]
-        return {"schema": SCHEMA, "thought": self.thought, "steps": steps, "outputs": self.outputs}
+        return {
+            "schema": SCHEMA,
+            "thought": self.thought,
+            "steps": steps,
+            "outputs": self.outputs,
+            "given_up": self.given_up,
+        }
 
     @classmethod
     def from_json(cls, value: object) -> Plan:
@@ -143,6 +152,7 @@ class Plan:
                 thought=fields.text("thought", ""),
                 steps=tuple(Step.from_json(step) for step in fields.items("steps")),
                 outputs=fields.texts("outputs"),
+                given_up={k: str(why) for k, why in fields.mapping("given_up").items()},
             )
         except ValueError as error:
             raise PlanError(f"Not a plan: {error}.") from error

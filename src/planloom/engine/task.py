@@ -253,7 +253,11 @@ class Task:
             if record.state in {"failed", "unknown"}
             or (record.step in outputs and record.state != "succeeded")
         ]
-        return (*lacking, *self._missing_by_stop())
+        given_up = [
+            Missing(step=step, state="failed", why=why)
+            for step, why in self.plans[-1].given_up.items()
+        ]
+        return (*given_up, *lacking, *self._missing_by_stop())
 
     def verdict(self) -> RunStatus:
         """Return how the run stands, from the states of its steps alone."""

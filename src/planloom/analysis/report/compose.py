@@ -50,7 +50,7 @@ def compose(material: Material) -> Document:
         sections=sections,
         facts=facts,
         allowed=_allowed(material, quality),
-        labels=_labels(material),
+        labels=_labels(material, quality),
     )
 
 
@@ -287,7 +287,7 @@ def _allowed(material: Material, quality: QualityPart) -> tuple[str, ...]:
     return (material.goal, *quality.texts, *words)
 
 
-def _labels(material: Material) -> tuple[str, ...]:
+def _labels(material: Material, quality: QualityPart) -> tuple[str, ...]:
     """Names of the data that the text mentions."""
     analyses = [finding.analysis for finding in material.findings]
     notes = [
@@ -297,4 +297,4 @@ def _labels(material: Material) -> tuple[str, ...]:
     ]
     words = [value for note in notes for value in note.args.values() if isinstance(value, str)]
     names = (material.loaded.file, material.table.title, *material.other_sheets)
-    return (*names, *material.table.table.column_names, *words)
+    return (*names, *material.table.table.column_names, *quality.texts, *words)

@@ -100,7 +100,7 @@ def _log(
 
 def _write_kept(connection: duckdb.DuckDBPyConnection, stage: Stage, out: Path) -> TableRef:
     chosen = ", ".join(f"{each.alias} AS {identifier(each.name)}" for each in stage.fields)
-    # Looking row numbers up in a table may mix the rows; nothing else does.
+    # The join that looks repeats up may mix the rows; no other operation does.
     order = " ORDER BY rn" if "repeats" in stage.sql else ""
     query = f"SELECT {chosen} FROM ({stage.sql}) WHERE gone IS NULL{order}"
     units = {each.name: each.unit for each in stage.fields}

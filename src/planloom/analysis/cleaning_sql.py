@@ -152,20 +152,30 @@ def _drop_duplicates(
 
 def _drop_total_rows(stage: Stage, operation: DropTotalRows) -> Stage:
     column = stage.field(operation.column)
-    tests = ["FALSE"]
-    if operation.labels:
-        labels = ", ".join(literal(stripped(label)) for label in operation.labels)
-        tests = [f"{trimmed(f'CAST({column.alias} AS VARCHAR)')} IN ({labels})"]
-    if operation.rows is not None:
-        numbers = ", ".join(str(row - 1) for row in operation.rows) or "-1"
-        tests = [*(tests if operation.labels else ()), f"rn IN ({numbers})"]
+    labels, rows = operation.labels, operation.rows
+    if not labels and not rows:
+        raise ToolError("drop_total_rows names neither labels nor rows; give 'labels'.")
+    # Lists and not IN: a long IN becomes a join, which may mix the rows.
+    cell = trimmed(f"coalesce(CAST({column.alias} AS VARCHAR), '')")
+    test = (
+        f"list_contains([{', '.join(literal(stripped(each)) for each in labels or ('',))}], {cell})"
+    )
+    if rows is not None:
+        numbers = f"[{', '.join(str(row - 1) for row in rows)}]::BIGINT[]"
+        test = f"CASE WHEN {test} THEN list_contains({numbers}, rn) ELSE FALSE END"
     note = Note(
         "Set aside {n|total row|total rows} labelled {labels} in column '{column}', which would "
         "have been counted twice.",
         "剔除了「{column}」列中标为 {labels} 的 {n} 行合计，以免重复计算。",
-        {"labels": listed(operation.labels), "column": column.name},
+        {"labels": listed(labels), "column": column.name},
     )
-    return _dropping(stage, " AND ".join(tests), note)
+    if not labels:
+        note = Note(
+            "Set aside {n|total row|total rows} without a label, which would have been counted "
+            "twice.",
+            "剔除了 {n} 行没有标签的合计，以免重复计算。",
+        )
+    return _dropping(stage, test, note)
 
 
 def _drop_empty_rows(stage: Stage) -> Stage:
@@ -230,7 +240,9 @@ def _blank_markers(
         "将「{column}」列中 {n} 个仅表示缺失的标记值（{markers}）改为缺失。",
         {"column": column.name, "markers": listed([str(each) for each in operation.markers])},
     )
-    expression = f"CASE WHEN {column.alias} IN ({markers}) THEN NULL ELSE {column.alias} END"
+    expression = (
+        f"CASE WHEN list_contains([{markers}], {column.alias}) THEN NULL ELSE {column.alias} END"
+    )
     return _mapped(stage, {column.alias: expression}, note)
 
 

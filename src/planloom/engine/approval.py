@@ -26,7 +26,8 @@ DEFAULT_RULES: Mapping[Effect, ApprovalRule] = {
 class ApprovalPolicy:
     """The user's rules: by effect, and by tool where one is named."""
 
-    effects: Mapping[Effect, ApprovalRule] = field(default_factory=lambda: dict(DEFAULT_RULES))
+    effects: Mapping[Effect, ApprovalRule] = field(default_factory=dict[Effect, ApprovalRule])
+    """Those that are not named keep their `DEFAULT_RULES`."""
     tools: Mapping[str, ApprovalRule] = field(default_factory=dict[str, ApprovalRule])
     """By name of the tool; wins over everything else."""
 
@@ -38,7 +39,7 @@ class ApprovalPolicy:
         """
         if tool in self.tools:
             return self.tools[tool]
-        by_effect = self.effects.get(effect, "ask")
+        by_effect = self.effects.get(effect, DEFAULT_RULES[effect])
         # A tool may ask for more caution than the policy, and may not lift a denial.
         if by_effect == "deny" or approval == "policy":
             return by_effect

@@ -125,8 +125,8 @@ class ArtifactStore:
 
     def all(self) -> list[Artifact]:
         """Return every artifact of the run, by id."""
-        names = sorted(path.name for path in self._own.glob("*.artifact.json"))
-        return [self.get(name.removesuffix(".artifact.json")) for name in names]
+        names = (path.name for path in self._own.glob("*.artifact.json"))
+        return [self.get(name) for name in sorted(n.removesuffix(".artifact.json") for n in names)]
 
     def path(self, artifact_id: str) -> Path:
         """Return the file of an artifact, checked against its sha256.

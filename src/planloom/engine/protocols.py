@@ -118,6 +118,7 @@ class StepOutcome:
     may_help_to_retry: bool = False
     """Whether the same call could work a little later."""
     attempts: int = 1
+    """Calls that were made; 0 when it failed before the tool was called."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the outcome as a JSON object."""

@@ -87,7 +87,8 @@ class Attempts:
         number = 1
         while True:
             recorded = await self.runtime.record(f"{self.name}#{number}", once)
-            outcome = replace(StepOutcome.from_json(recorded), attempts=number)
+            outcome = StepOutcome.from_json(recorded)
+            outcome = replace(outcome, attempts=number - 1 + outcome.attempts)
             if outcome.result or not outcome.may_help_to_retry or number >= limit:
                 return outcome.to_json()
             chance = await self.runtime.random()

@@ -128,7 +128,7 @@ def _bare(annotation: object) -> object:
     if annotation is Any or isinstance(annotation, typing.TypeVar):
         return UNKNOWN
     if get_origin(annotation) is Literal:
-        return type(get_args(annotation)[0])
+        return cast("object", type(get_args(annotation)[0]))
     return get_origin(annotation) or annotation
 
 

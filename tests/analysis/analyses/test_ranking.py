@@ -53,8 +53,9 @@ def ranked(rows, how, *, ascending=False):
     return [(name, valued[name]) for name in order], groups
 
 
-@pytest.mark.parametrize("how", STATISTICS)
-@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize(
+    ("how", "ascending"), [*((how, False) for how in STATISTICS), ("sum", True), ("mean", True)]
+)
 def test_every_statistic_agrees_with_plain_python(make_table, check, tmp_path, how, ascending):
     rows = sample()
     table = make_table(COLUMNS, rows, units={"amount": "$"})

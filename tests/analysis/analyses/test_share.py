@@ -173,7 +173,7 @@ def test_ids_tell_arguments_apart_and_repeat(make_table, tmp_path):
 
 
 @settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

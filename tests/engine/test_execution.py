@@ -436,6 +436,15 @@ def test_plan_that_is_never_right_fails_the_run_with_its_messages(run_virtually:
     assert w.steps.calls == []
 
 
+def test_planner_that_repeats_a_failing_call_is_told_and_then_stopped(run_virtually: Run):
+    stubborn = plan(step("a"))
+    w = world(*[stubborn] * 9, steps=FakeSteps(script={"a": ["no such file"] * 99}))
+    task = run_virtually(w.run())
+    assert task.status == "failed"
+    assert task.epoch == 2
+    assert "the same call has failed in 2 plans: no such file" in w.planner.views[-1].problems[0]
+
+
 def test_no_plan_at_all_is_failed_and_says_so(run_virtually: Run):
     task = run_virtually(world(None).run())
     assert task.status == "failed"
@@ -679,7 +688,7 @@ def worlds(draw: st.DrawFn, most: int = 200) -> tuple[Plan, FakeSteps, int]:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(worlds())
 def test_random_graphs_end_with_every_step_in_a_final_state(

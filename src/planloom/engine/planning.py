@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from planloom.engine.json_value import JsonObject
-from planloom.engine.plan import Plan, PlanProblem
+from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.plan_structure import structure_problems
 from planloom.engine.progress import TaskRecorder
 from planloom.engine.protocols import PlanCheck, Planner, StepRunner, TaskView, view_of
 from planloom.engine.runtime import Runtime
-from planloom.engine.task import Stop, Task
+from planloom.engine.task import StepRecord, Stop, Task
 from planloom.errors import PlanError
 
 
@@ -64,7 +65,24 @@ class Planning:
     def _problems(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
         structure = structure_problems(plan, view.results)
         # Without a sound graph the full check could not follow the references.
-        return structure or (self.check(plan, view) if self.check else ())
+        return structure or (*self._repeated_failures(plan), *self._checked(plan, view))
+
+    def _checked(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
+        return self.check(plan, view) if self.check else ()
+
+    def _repeated_failures(self, plan: Plan) -> Iterator[PlanProblem]:
+        """Yield an error for each call that failed in two plans already: nothing would change."""
+        for step in plan.steps:
+            failed = [record for record in self.task.records.values()
+                      if record.state == "failed" and self._is_call(record, step)]  # fmt: skip
+            if len(failed) >= 2:
+                what = f"the same call has failed in {len(failed)} plans: {failed[-1].error}"
+                mend = "Call it in another way, or reach the goal without it."
+                yield PlanProblem(severity="error", step=step.id, argument="", what=what, mend=mend)
+
+    def _is_call(self, record: StepRecord, step: Step) -> bool:
+        old = self.task.plans[record.epoch - 1].step(record.step)
+        return (old.tool, old.input) == (step.tool, step.input)
 
     def _nothing(self, view: TaskView) -> Stop | None:
         if view.problems:

@@ -17,6 +17,8 @@ Use = Literal["compare", "count"]
 
 MOST_CATEGORIES = 50
 """A column with more values is compared only when the goal names it."""
+_CANDIDATES = 40
+"""Names compared letter by letter when the nearest are sought; wide tables have thousands."""
 _BRACKET = re.compile(r"[(（\[【].*?[)）\]】]\s*$")
 _AVERAGED_WORDS = frozenset(
     {"rate", "ratio", "avg", "average", "mean", "per", "percent", "pct", "percentage", "index"}
@@ -38,6 +40,8 @@ _STAND_INS = {
     "employee": ("salesperson",),
     "salesperson": ("employee",),
     "churn": ("hire",),
+    "output": ("quantity",),
+    "quantity": ("output",),
     "ward": ("department",),
 }
 """Families that may stand in for a missing one; the user is told."""
@@ -63,16 +67,22 @@ class ColumnIndex:
     def __init__(self, table: TableShape):
         self.table = table
         self.columns = {column.name: column for column in table.columns}
-        self.roles = {name: role_of(column, table.rows) for name, column in self.columns.items()}
-        self._concepts = {name: concepts_in(_core(name)) for name in self.columns}
-        self._lengths = {name: len(_core(name)) for name in self.columns}
+        self._cores = {name: _core(name) for name in self.columns}
+        self.roles = {
+            name: role_of(column, table.rows, self._cores[name])
+            for name, column in self.columns.items()
+        }
+        self._concepts = {name: concepts_in(core) for name, core in self._cores.items()}
+        self._resolved: dict[tuple[Concept, Concept | None, Use], Match | None] = {}
+        self._lengths = {name: len(core) for name, core in self._cores.items()}
 
     @cached_property
     def by_name(self) -> dict[tuple[str, ...], str]:
         """The column of each full name; of two alike the first."""
         found: dict[tuple[str, ...], str] = {}
-        for name in self.columns:
-            for key in (norms(name), _core(name), ("".join(norms(name)),)):
+        for name, core in self._cores.items():
+            whole = norms(name)
+            for key in (whole, core, ("".join(whole),)):
                 if key and key != ("",):
                     found.setdefault(key, name)
         return found
@@ -83,14 +93,14 @@ class ColumnIndex:
         owners: Counter[tuple[str, ...]] = Counter()
         found: dict[tuple[str, ...], str] = {}
         for name in self.columns:
-            parts = _parts(_core(name)[:12])
+            parts = _parts(self._cores[name][:12])
             owners.update(parts)
             found.update(dict.fromkeys(parts, name))
         return {part: name for part, name in found.items() if owners[part] == 1}
 
     def averages(self, name: str) -> bool:
         """Whether the sum of a column means nothing: prices, rates, scores, temperatures."""
-        column, words = self.columns[name], _core(name)
+        column, words = self.columns[name], self._cores[name]
         if column.meaning == "percent" or column.unit in _AVERAGED_UNITS:
             return True
         own = [concept for concept, _ in self._concepts[name] if concept.role == "measure"]
@@ -113,6 +123,12 @@ class ColumnIndex:
         self, concept: Concept, *, modifier: Concept | None = None, use: Use = "compare"
     ) -> Match | None:
         """Return the column that holds `concept`, or its nearest kin, or None."""
+        key = (concept, modifier, use)
+        if key not in self._resolved:  # a goal asks for the same idea many times
+            self._resolved[key] = self._resolve(concept, modifier, use)
+        return self._resolved[key]
+
+    def _resolve(self, concept: Concept, modifier: Concept | None, use: Use) -> Match | None:
         best: tuple[float, str] | None = None
         for name in self.columns:
             score = self._fit(name, concept, modifier, use)
@@ -121,6 +137,9 @@ class ColumnIndex:
         if best is None:
             return None
         score, name = best
+        if use == "compare" and concept.role == "person" and self.identifies_rows(name):
+            # One row for each person: the name tells more than the number, and no less.
+            name = next((n for n in self.columns if self._names_person(n, concept)), name)
         return Match(name, "same" if score >= 4 else "kin" if score > 1.5 else "stand-in")
 
     def _fit(self, name: str, concept: Concept, modifier: Concept | None, use: Use) -> float:
@@ -140,13 +159,15 @@ class ColumnIndex:
 
     def _kinship(self, name: str, i: int, concept: Concept) -> float:
         own, end = self._concepts[name][i]
+        # The "delivery" of "delivery time" is no number of deliveries.
+        is_number = self.roles[name] == "measure" and concept.role != "measure"
         is_head = end == self._lengths[name] or all(
             later.head for later, _ in self._concepts[name][i + 1 :]
         )
         if own == concept:
-            return 6.0 if is_head else 4.5
+            return 6.0 if is_head else 0.0 if is_number else 4.5
         if own.family == concept.family:
-            return 3.0 if is_head else 2.0
+            return 3.0 if is_head else 0.0 if is_number else 2.0
         return 1.0 if own.family in _STAND_INS.get(concept.family, ()) and is_head else 0.0
 
     def _names_person(self, name: str, concept: Concept) -> bool:
@@ -160,7 +181,8 @@ class ColumnIndex:
         role = self.roles[name]
         match concept.role:
             case "measure":
-                return role == "measure"
+                # Whether something was late or was returned is kept as a yes or no, too.
+                return role == "measure" or self.columns[name].meaning == "flag"
             case "date":
                 return role in ("date", "year")
             case "category":
@@ -174,11 +196,10 @@ class ColumnIndex:
     def nearest(self, words: str, limit: int = 3) -> tuple[str, ...]:
         """Return the columns whose names look most like `words`; the first ones when none does."""
         wanted = "".join(norms(words[:60]))
-        scored = sorted(
-            ((-_likeness(wanted, "".join(_core(name)[:20])), i, name)
-             for i, name in enumerate(self.columns)),
-        )  # fmt: skip
-        return tuple(name for _, _, name in scored[:limit])
+        names = {name: "".join(core[:20])[:60] for name, core in self._cores.items()}
+        shared = sorted(names, key=lambda name: -_common_letters(wanted, names[name]))
+        scored = sorted(shared[:_CANDIDATES], key=lambda name: -_likeness(wanted, names[name]))
+        return tuple(scored[:limit])
 
     def misspelt(self, words: str) -> str | None:
         """Return the only column whose name is within one or two mistyped letters of `words`."""
@@ -195,9 +216,8 @@ class ColumnIndex:
         return close.pop() if len(close) == 1 else None
 
 
-def role_of(column: ColumnShape, rows: int) -> ColumnRole:
-    """Return what a column can serve as in an analysis."""
-    words = _core(column.name)
+def role_of(column: ColumnShape, rows: int, words: tuple[str, ...]) -> ColumnRole:
+    """Return what a column can serve as in an analysis; `words` are those of its name."""
     is_number = column.type in ("integer", "number")
     if column.type in ("date", "datetime"):
         return "date"
@@ -228,9 +248,11 @@ def _is_han(words: tuple[str, ...]) -> bool:
     return all(len(word) == 1 and word >= "\u3400" for word in words)
 
 
+def _common_letters(left: str, right: str) -> float:
+    return len(set(left) & set(right)) / max(len(left), len(right), 1)
+
+
 def _likeness(left: str, right: str) -> float:
-    if not left or not right:
-        return 0.0
-    common = sum((Counter(left) & Counter(right)).values()) / max(len(left), len(right))
     contained = 1.0 if left in right or right in left else 0.0
-    return common + contained - typing_distance(left, right) / max(len(left), len(right))
+    apart = typing_distance(left, right) / max(len(left), len(right), 1)
+    return _common_letters(left, right) + contained - apart

@@ -53,12 +53,14 @@ margin|profit margin|gross margin|profitability|利润率|毛利率|净利率
 # cost measure
 cost|expense|spending|spend|expenditure|outlay|fee|charge|成本|费用|支出|花费|开支|花销|开销|
 总费用|总成本|消费
+bill|billing|bill amount|billed amount|invoice amount|账单|账单金额|收费
 # budget measure
 budget|planned cost|预算|预算金额|预算额
 # tax measure
 tax|vat|税|税额|税费|税金
 # price measure averaged
-price|unit price|list price|selling price|单价|价格|售价|价钱|定价|均价|标价
+price|unit price|list price|selling price|单价|价格|售价|房价|house price|home price|
+价钱|定价|均价|标价
 unit cost|单位成本
 # discount measure averaged
 discount|discount rate|折扣|折扣率|优惠
@@ -150,7 +152,8 @@ population|inhabitant|人口|人口数|人口数量
 # gdp measure
 gdp|国内生产总值|生产总值
 # output measure
-output|production|yield|production volume|产量|生产量|产值|产出
+output|production|yield|produced|units produced|quantity produced|pieces produced|
+production volume|产量|生产量|产值|产出
 # defect measure
 defect|fault|failure|缺陷|不良|故障|次品|不良品|不合格数|不良数|故障数
 downtime|停机|停机时间
@@ -173,8 +176,10 @@ follower|subscribers|粉丝|粉丝数
 download|下载量|下载
 # registration measure
 signup|registration|new user|注册|注册量|新增用户|注册数
-# conversion measure averaged
-conversion|conversion rate|转化|转化率
+# conversion measure
+conversion|转化|转化数|转化量
+# conversionrate measure averaged
+conversion rate|cvr|转化率
 ctr|click through rate|点击率
 bounce rate|跳出率
 # roi measure averaged
@@ -195,7 +200,7 @@ interest|利息
 asset|资产|总资产
 liability|负债
 # market measure averaged
-stock price|closing price|close|share price|收盘价|股价
+stock price|closing price|share price|收盘价|股价
 # trade measure
 import value|imports|进口|进口额
 export value|exports|出口|出口额
@@ -239,6 +244,8 @@ channel|sales channel|source|traffic source|medium|referrer|referer|platform|mar
 渠道|来源|平台|途径|销售渠道|流量来源|引荐来源|来源渠道
 # campaign category
 campaign|promotion|marketing campaign|ad campaign|活动|营销活动|促销|促销活动|推广活动|广告
+# housing category
+house type|property type|home type|building type|户型|房型|房屋类型|物业类型
 # payment category
 payment method|payment type|payment|payment option|支付方式|付款方式|支付渠道|支付类型
 # status category
@@ -360,7 +367,7 @@ response|reply|submission|questionnaire|survey response|答卷|回复|问卷|回
 # respondent person
 respondent|participant|interviewee|受访者|被调查者|参与者|被访者|受访人|填写人
 # shipment event
-shipment|delivery|shipping|发货|配送|物流|运输
+shipment|delivery|shipping|发货|配送|物流|运输|运单|快递|包裹
 flight|trip|ride|航班|行程|骑行
 application|申请
 # date date

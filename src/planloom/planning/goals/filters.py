@@ -81,15 +81,24 @@ def _take_limits(terms: Sequence[Term], scope: Scope, index: ColumnIndex) -> lis
             None,
         )
         gone |= words | unit
-        if at is None:
+        column = column_of(terms[at], index) if at is not None else _of_unit(terms, i, index)
+        if column is None:
             scope.loose_limits.append(" ".join(terms[j].text for j in sorted(words)))
             continue
-        gone.add(at)
-        column = column_of(terms[at], index) or ""
+        gone |= {at} if at is not None else set()
         scope.limits.append(
             Filter(column=column, comparison=_COMPARISONS[comparison], value=number)
         )
     return [term for i, term in enumerate(terms) if i not in gone]
+
+
+def _of_unit(terms: Sequence[Term], i: int, index: ColumnIndex) -> str | None:
+    """Return the only measure whose unit stands after a number: 60岁以上."""
+    unit = terms[i + 1].text.lower() if i + 1 < len(terms) else ""
+    owners = [name for name, column in index.columns.items()
+              if column.unit and unit.startswith(column.unit.lower())
+              and index.roles[name] == "measure"]  # fmt: skip
+    return owners[0] if len(owners) == 1 else None
 
 
 _COMPARISONS: dict[str, Comparison] = {">": ">", "<": "<", ">=": ">=", "<=": "<="}
@@ -237,7 +246,8 @@ def _names_stranger(terms: Sequence[Term], i: int) -> bool:
 
 
 def _qualifies(term: Term, after: Term | None) -> bool:
-    return 2 <= len(term.text) <= 6 and after is not None and after.text == "的"
+    is_count = term.text[0] in "一二三四五六七八九十两几"
+    return not is_count and 2 <= len(term.text) <= 6 and after is not None and after.text == "的"
 
 
 def value_filters(scope: Scope) -> tuple[Filter, ...]:

@@ -128,7 +128,8 @@ class Scanner:
             plain = Term(_plain_tag(tokens[i]), piece, tokens[i].start, tokens[i + size - 1].end)
             if plain.tag == "digits":
                 plain = replace(plain, data=tokens[i].norm)
-            terms.append(self._choose(reading, plain, terms) if reading else plain)
+            after = goal[plain.stop : stop]
+            terms.append(self._choose(reading, plain, terms, after) if reading else plain)
             i += size
 
     def _longest_reading(
@@ -160,28 +161,26 @@ class Scanner:
         is_tiny = len(key) == 1 and len(key[0]) == 1
         return name if name and (not is_tiny or _in_slot(terms)) else None
 
-    def _choose(self, reading: _Reading, plain: Term, terms: Sequence[Term]) -> Term:
-        """Return the most likely of the readings of one phrase."""
-        word = reading.words[0] if reading.words else None
+    def _choose(self, reading: _Reading, plain: Term, terms: Sequence[Term], after: str) -> Term:
+        """Return the most likely of the readings of one phrase; `after` is the rest of the goal."""
         match = self._index.resolve(reading.concept) if reading.concept else None
         is_kin = match is not None and match.closeness != "stand-in"
-        if reading.values and self._means_value(reading, plain, terms, has_match=is_kin):
+        if self._means_value(reading, plain, terms, after, has_match=is_kin):
             column, value = reading.values[0]
             return replace(plain, tag="value", column=column, value=value)
         if reading.column and not self._is_structure(reading, terms):
             return replace(plain, tag="column", column=reading.column, concept=reading.concept)
-        if word and word.tag == "grain" and reading.size == 1 and _is_han_alone(plain, terms):
-            return replace(plain, tag="filler")
-        has_match = match is not None
-        if word and self._prefers_word(word, reading, terms, has_match=has_match):
-            return replace(plain, tag=word.tag, data=word.data)
+        word = reading.words[0] if reading.words else None
+        if word and _is_part_of_a_word(word, plain, terms):
+            return plain
+        as_word = replace(plain, tag=word.tag, data=word.data) if word else None
+        if word and self._prefers_word(word, reading, terms, has_match=match is not None):
+            return as_word or plain
+        if reading.part and not match and not (word and word.tag != "filler"):
+            return replace(plain, tag="column", column=reading.part, concept=reading.concept)
         if reading.concept and (match or not reading.part):
             return replace(plain, tag="concept", concept=reading.concept)
-        if reading.part and not (word and word.tag != "filler"):
-            return replace(plain, tag="column", column=reading.part, concept=reading.concept)
-        if word:
-            return replace(plain, tag=word.tag, data=word.data)
-        return replace(plain, tag="concept", concept=reading.concept)
+        return as_word or plain
 
     def _is_structure(self, reading: _Reading, terms: Sequence[Term]) -> bool:
         tags = {word.tag for word in reading.words}
@@ -205,19 +204,26 @@ class Scanner:
         return not (has_match and _in_slot(terms))
 
     def _means_value(
-        self, reading: _Reading, plain: Term, terms: Sequence[Term], *, has_match: bool
+        self, reading: _Reading, plain: Term, terms: Sequence[Term], after: str, *, has_match: bool
     ) -> bool:
         """Whether a phrase that is a value of a column, and maybe more, stands for the value."""
+        if not reading.values:
+            return False
         column, value = reading.values[0]
         before = [term for term in terms if term.tag not in ("filler", "mark")][-1:]
         if before and (before[0].tag in ("only", "not") or before[0].column == column):
             return True
-        if reading.column or has_match or any(word.tag != "filler" for word in reading.words):
-            return False
-        if len(plain.text) == 1 or reading.words:
+        if self._begins_with(after, column) and not (before and before[0].is_slot):
+            return True  # "the day shift"
+        if reading.column or has_match or reading.words or len(plain.text) == 1:
             return False
         # Two letters are a code such as "US" only when written like it.
         return len(plain.text) > 2 or not plain.text.isascii() or plain.text == str(value)
+
+    def _begins_with(self, text: str, column: str) -> bool:
+        key = norms(text[:60])
+        names = (name for name, owner in self._index.by_name.items() if owner == column)
+        return any(key[: len(name)] == name for name in names)
 
 
 def _values_by_words(
@@ -235,9 +241,15 @@ def _values_by_words(
     return found
 
 
-def _is_han_alone(plain: Term, terms: Sequence[Term]) -> bool:
-    """Whether 天, 周, 月 and the like are more likely a part of another word than a period."""
-    return len(plain.text) == 1 and not plain.text.isascii() and not _in_slot(terms)
+def _is_part_of_a_word(word: Word, plain: Term, terms: Sequence[Term]) -> bool:
+    """Whether one Chinese character is more likely a part of an unknown word: 质量, 天气."""
+    if len(plain.text) != 1 or plain.text.isascii():
+        return False
+    if word.tag == "grain":
+        return not _in_slot(terms)
+    before = terms[-1] if terms else None
+    is_ending = before and before.stop == plain.start and before.tag in ("column", "concept")
+    return word.tag == "count" and not is_ending
 
 
 def _in_slot(terms: Sequence[Term]) -> bool:

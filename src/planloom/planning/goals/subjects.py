@@ -57,7 +57,11 @@ class Subjects:
 def read_subjects(terms: Sequence[Term], index: ColumnIndex, *, is_ranking: bool) -> Subjects:
     """Return what the terms of one wish speak of."""
     subjects = Subjects()
-    things = [thing for thing in _things(terms, index) if not _is_remark(thing)]
+    found = _things(terms, index)
+    lacks_category = is_ranking and not any(
+        thing.column and thing.kind in ("category", "countable") for thing in found
+    )
+    things = [thing for thing in found if not _is_remark(thing, is_wanted=lacks_category)]
     for thing in things:
         _note_nearest(thing, index, subjects)
     _take_categories(things, index, subjects, is_ranking=is_ranking)
@@ -82,6 +86,9 @@ def _things(terms: Sequence[Term], index: ColumnIndex) -> list[Thing]:
         elif term.tag in ("column", "concept", "quoted"):
             if _asks_distinct(terms, i) and (distinct := _distinct(term, index)):
                 things.append(distinct)
+                continue
+            follows = bool(things) and i > 0 and terms[i - 1].stop == things[-1].term.stop
+            if follows and _goes_on(things[-1], term, index):
                 continue
             following = terms[i + 1] if i + 1 < len(terms) else None
             if following and _is_head(following) and following.start - term.stop <= 1:
@@ -109,6 +116,16 @@ def _distinct(term: Term, index: ColumnIndex) -> Thing | None:
     match = index.resolve(term.concept, use="count") if term.concept else None
     column = term.column or (match.column if match else thing.column)
     return Thing(term, "free", "measure", column, "count_distinct")
+
+
+def _goes_on(thing: Thing, term: Term, index: ColumnIndex) -> bool:
+    """Whether a word only says what the measure before it is: 数学成绩, "tuition income"."""
+    concept = term.concept
+    if term.tag != "concept" or concept is None or concept.role != "measure":
+        return False
+    match = index.resolve(concept)
+    is_own = match is not None and match.is_same
+    return thing.kind == "measure" and not is_own
 
 
 def _is_head(term: Term) -> bool:
@@ -190,7 +207,7 @@ def _stands_in_slot(terms: Sequence[Term], i: int) -> bool:
     if before is None or (len(terms[i].text) == 1 and not terms[i].text.isascii()):
         return False
     numbered = terms[i - 1].tag in ("digits", "number", "counter") or before.text.lower() == "top"
-    return before.tag == "by" or (before.tag in ("best", "worst") and numbered)
+    return before.tag in ("by", "common") or (before.tag in ("best", "worst") and numbered)
 
 
 def _is_half_a_name(terms: Sequence[Term], i: int) -> bool:
@@ -232,7 +249,7 @@ def _count(
             used.add(j)
             return _distinct(other, index) or _counted(other, index)
         if other.tag in ("column", "concept") and not persons_only:
-            thing = _thing(other, "free", index)
+            thing = _thing(other, _place(terms, i), index)
             if thing.kind in ("countable", "category"):
                 used.add(j)
                 return _counted(other, index)
@@ -269,8 +286,11 @@ def _counted(term: Term, index: ColumnIndex) -> Thing:
     return Thing(term, "free", "missing")
 
 
-def _is_remark(thing: Thing) -> bool:
-    """Whether a missing idea is only talk: "level", "what type of report"."""
+def _is_remark(thing: Thing, *, is_wanted: bool) -> bool:
+    """Whether a missing idea is only talk: "level", "what type of report".
+
+    `is_wanted` says that the wish compares groups and names no other.
+    """
     concept = thing.term.concept
     if thing.kind != "missing" or concept is None:
         return False
@@ -278,7 +298,9 @@ def _is_remark(thing: Thing) -> bool:
         return True
     if concept.head and thing.term.text.lower() in ("rate", "ratio", "percentage", "率", "比率"):
         return True
-    return concept.role in ("category", "date") and thing.place == "free"
+    return thing.place == "free" and (
+        concept.role == "date" or (concept.role == "category" and not is_wanted)
+    )
 
 
 def _note_nearest(thing: Thing, index: ColumnIndex, subjects: Subjects) -> None:
@@ -383,7 +405,9 @@ def _how_before(terms: Sequence[Term], i: int, index: ColumnIndex) -> How | None
 def _extreme(terms: Sequence[Term], j: int, i: int, index: ColumnIndex) -> How | None:
     """Read "highest temperature": the extreme value of a measure that is never added up."""
     term, column = terms[j], column_of(terms[i], index)
-    if j != i - 1 or not column or not index.averages(column):
+    # "Which site has the highest temperature" ranks the sites by their average.
+    seeks = any(t.tag == "which" and t.text.lower() not in ("what", "什么") for t in terms)
+    if seeks or j != i - 1 or not column or not index.averages(column):
         return None
     if term.tag == "best" and term.text.lower() in ("highest", "最高", "最大", "largest"):
         return "max"
@@ -409,6 +433,8 @@ def _take_countables(
         if thing.kind != "countable" or _comparable(thing, index) in subjects.categories:
             continue
         concept: Concept | None = thing.term.concept
+        if thing.column is None and thing.place == "by" and not subjects.categories:
+            continue  # nothing else is grouped, so this was meant to be
         if subjects.measures:
             lacks_category = is_ranking and not subjects.categories and thing.column
             if lacks_category and not (concept and concept.role == "event"):

@@ -82,7 +82,7 @@ minimum|min|最小值|最低值|谷值
 distinct|unique|deduplicated|different kinds of|去重|不重复|独立|唯一|去重后|去重统计
 # count
 number of|how many|count|count of|counted|no of|amount of people|headcount|head count|frequency|
-tally|volume|多少个|多少|个数|人数|次数|数|数量|数目|几个|多少人|多少名|多少次|多少家|有几|户数|
+tally|volume|多少个|多少|个数|人数|次数|数|量|数量|数目|几个|多少人|多少名|多少次|多少家|有几|户数|
 单数|频次|频数|频率|条数|总数|人次|笔数|家数|总人数|计数|有多少|例数
 # grain day
 day|daily|per day|day by day|each day|every day|by day|days|每日|每天|按日|按天|日度|逐日|当日|
@@ -102,8 +102,8 @@ year|yearly|annual|annually|per year|year by year|each year|every year|by year|p
 by|per|for each|for every|across|among|each|every|at each|in each|within each|grouped by|group by|
 according to|along|for different|between|at every|in every|for all|from different|of different|
 of each|of every|of all|in different|at different|by different|separately for|as a function of|按|
-按照|各|各个|每个|每|不同|分|根据|依据|依|按各|按不同|针对各|每一个|每家|每种|每位|每名|每类|各类|
-各种|各家|各大|各位|各项|以各
+按照|各|各个|每个|每|不同|分|根据|依据|依|按各|按不同|针对各|每一个|
+各种|以各
 # by share
 broken down by|split by|divided by|breakdown by|broken down into
 # split

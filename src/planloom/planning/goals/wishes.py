@@ -12,6 +12,8 @@ from planloom.planning.goals.subjects import Subjects, read_subjects
 
 _BREAKS = ("stop", "then", "and")
 _ORDERS = ("best", "worst", "common")
+_LIST_MARKS = (",", "，", ":", "：", ";", "；", ".", "。", "\n")
+"""Marks after which a goal lists what its first words promise."""
 _SPLIT = ("by", "share")
 _GRAINS: tuple[Grain, ...] = ("day", "week", "month", "quarter", "year")
 
@@ -115,12 +117,25 @@ def _begins_wish(group: _Group, atom: _Group, names_measure: Callable[[_Group], 
     ends_sentence = atom.terms[0].tag == "stop"
     shaped = group.has_structure or group.has("by", "grain")
     if atom.has_structure:
+        if (
+            _says_how_only(atom)
+            and (group.has(*_ORDERS) or group.has("by"))
+            and not group.has("kind")
+        ):
+            return False  # "Which is best? Show the top 5."; "sales by region, in percent"
+        if group.has("vague") and not shaped:
+            return atom.terms[0].text in _LIST_MARKS
         return shaped or (ends_sentence and names_measure(group))
     if atom.has("by", "grain") and shaped and names_measure(atom):
         return group.has("kind", *_ORDERS) or names_measure(group)
     if ends_sentence or atom.terms[0].tag == "then":
         return shaped and names_measure(atom)
     return False
+
+
+def _says_how_only(atom: _Group) -> bool:
+    """Whether a piece names nothing and only says how to show what was named before."""
+    return not atom.has("unsupported", "column", "concept", "by", "grain", "count", "quoted")
 
 
 def _wish(terms: Sequence[Term], index: ColumnIndex) -> Wish:
@@ -160,7 +175,7 @@ def _is_ascending(orders: Sequence[Term], subjects: Subjects, index: ColumnIndex
     for term in orders:
         if takes_time and term.text.lower() in _BY_TIME:
             return _BY_TIME[term.text.lower()]
-    return any(term.tag == "worst" for term in orders)
+    return bool(orders) and orders[0].tag == "worst"
 
 
 def _text(terms: Sequence[Term]) -> str:
@@ -178,32 +193,32 @@ def _kind(
 ) -> AnalysisKind | None:
     """Return the analysis that words, grouping and periods together ask for."""
     orders = any(term.tag in _ORDERS for term in terms)
-    groups_by_date = subjects.date is not None and _date_is_grouped(terms)
+    groups_by_date = subjects.date is not None and _date_is_grouped(terms, subjects.date)
     if "trend" in kinds or groups_by_date:
         return "trend"
     if grain and not (is_ranked and (orders or "ranking" in kinds) and subjects.categories):
         return "trend"
     if "share" in kinds:
         return "share"
-    if is_ranked or subjects.categories:
+    is_topic = _is_vague(terms) and not subjects.grouped
+    if is_ranked or (subjects.categories and not is_topic):
         return "ranking"
-    if "overview" in kinds or (subjects.measures and not _is_vague(terms)):
+    asks = any(term.tag in ("how", "count", "which") for term in terms)
+    if "overview" in kinds or (subjects.measures and asks and not _is_vague(terms)):
         return "overview"
     return None
 
 
 def _is_vague(terms: Sequence[Term]) -> bool:
-    return any(term.tag == "vague" for term in terms) or not any(
-        term.tag in ("how", "count", "which") for term in terms
-    )
+    return any(term.tag == "vague" for term in terms)
 
 
-def _date_is_grouped(terms: Sequence[Term]) -> bool:
-    """Whether a time column stands after "by" or "over"."""
+def _date_is_grouped(terms: Sequence[Term], date: str) -> bool:
+    """Whether the time column, or a word for time, stands after "by" or "over"."""
     for i, term in enumerate(terms):
-        is_date = term.tag == "concept" and term.concept and term.concept.role == "date"
-        if (is_date or term.tag == "column") and i and _follows(terms, i, ("by", "over")):
-            return bool(is_date) or term.concept is None or term.concept.role == "date"
+        is_date = term.concept is not None and term.concept.role == "date"
+        if (is_date or term.column == date) and _follows(terms, i, ("by", "over")):
+            return True
     return False
 
 

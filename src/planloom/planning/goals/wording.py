@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 # Only characters that the vocabulary or everyday column names use; the rest stays as written.
@@ -27,6 +28,7 @@ _TOKEN = re.compile(
     r"|(?P<han>[\u3400-\u9fff\uf900-\ufaff])"
     r"|(?P<word>(?:(?![\d_\u3400-\u9fff\uf900-\ufaff])\w)+)"
     r"|(?P<break>\n+)"
+    r"|(?P<hyphen>(?<=\w)[-‐‑](?=\w))"
     r"|(?P<mark>[^\w\s])"
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -70,6 +72,7 @@ def fold(text: str) -> str:
     return "".join(map(_fold_character, text))
 
 
+@cache
 def _fold_character(character: str) -> str:
     folded = unicodedata.normalize("NFKC", character).lower()
     if len(folded) != 1:  # offsets must stay those of the original
@@ -87,6 +90,8 @@ def tokenize(text: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     for match in _TOKEN.finditer(folded):
         start, end = match.span()
+        if match.lastgroup == "hyphen":
+            continue
         if match.lastgroup == "word":
             tokens += _split_camel(text, folded, start, end)
         else:
@@ -119,6 +124,8 @@ def singular(word: str) -> str:
     """
     if len(word) < 4 or word.endswith(("ss", "us", "is")) or not word.endswith("s"):
         return word
+    if word.endswith(("gnoses", "lyses")):
+        return word[:-2] + "is"
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("xes", "ches", "shes", "sses")):

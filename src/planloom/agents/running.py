@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from planloom.engine.execution import RunOptions, execute
-from planloom.engine.plan import Plan, PlanProblem
-from planloom.engine.protocols import Approver, Planner, TaskView
+from planloom.engine.protocols import Approver, Planner
 from planloom.engine.run_folder import RunFolder, new_run_id
 from planloom.engine.runtime import InMemoryRuntime
 from planloom.engine.task import Task
 from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
 from planloom.events import EventSink, EventStream, line_writer
-from planloom.planning.plan_check import check_plan
+from planloom.planning.plan_check import checked_by
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.runner import ToolRunner
 
@@ -72,7 +71,7 @@ async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
                 runtime=InMemoryRuntime(),
                 events=events,
                 approver=setup.approver,
-                check=_check(setup),
+                check=checked_by(setup.registry, policy=setup.options.policy),
                 options=setup.options,
                 save=folder.save,
             )
@@ -88,10 +87,3 @@ def run_sync(work: Coroutine[object, object, T]) -> T:
         return asyncio.run(work)
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, work).result()
-
-
-def _check(setup: RunSetup):
-    def check(plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
-        return check_plan(plan, setup.registry, policy=setup.options.policy, known=view.results)
-
-    return check

@@ -101,7 +101,7 @@ class ReportPlaybook:
     def _analysing(self, view: TaskView, choice: _Choice) -> Plan:
         preparing = _preparing_steps(choice)
         table = f"${preparing[-1].id}"
-        analyses = _analysis_steps(choice.understanding.analyses, table)
+        analyses = _analysis_steps(choice.understanding, table)
         return self._report_plan(view, choice, steps=(*preparing, *analyses))
 
     def _salvaging(self, view: TaskView, choice: _Choice) -> Plan | None:
@@ -194,15 +194,15 @@ def _preparing_steps(choice: _Choice) -> tuple[Step, ...]:
     return (clean, scope)
 
 
-def _analysis_steps(requests: Sequence[AnalysisRequest], table: str) -> Iterator[Step]:
+def _analysis_steps(reading: Understanding, table: str) -> Iterator[Step]:
     used: dict[str, int] = {}
-    for request in requests:
+    for request in reading.analyses:
         used[request.kind] = used.get(request.kind, 0) + 1
         name = request.kind if used[request.kind] == 1 else f"{request.kind}{used[request.kind]}"
         yield Step(
             id=name,
             tool=_ANALYSIS_TOOLS[request.kind],
-            input={"table": table, **_options(request)},
+            input={"table": table, **_options(request, reading)},
             description=_description(request),
         )
         yield Step(
@@ -213,13 +213,13 @@ def _analysis_steps(requests: Sequence[AnalysisRequest], table: str) -> Iterator
         )
 
 
-def _options(request: AnalysisRequest) -> dict[str, JsonValue]:
+def _options(request: AnalysisRequest, reading: Understanding) -> dict[str, JsonValue]:
     """Return the arguments of the analysis tool that the request speaks of."""
     if request.kind == "overview":
         options: dict[str, JsonValue] = {
             "measures": [request.measure] if request.measure else [],
-            "date": request.date,
-            "categories": [request.category] if request.category else [],
+            "date": reading.date,
+            "categories": list(reading.categories),
         }
     elif request.kind == "trend":
         options = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from planloom.analysis.charts.draw import draw
 from planloom.analysis.results import Analysis, ChartKind, ChartSpec
-from planloom.errors import ToolError
 from planloom.notes import Note
 from planloom.tools.context import ToolContext
 from planloom.tools.tool import tool
@@ -14,17 +13,14 @@ _TIMEOUT_S = 120.0
 
 
 @tool(timeout_s=_TIMEOUT_S, isolation="process", keywords=("图表", "画图", "plot"))
-def draw_chart(analysis: Analysis, context: ToolContext) -> ImageRef:
-    """Draw the chart that suits an analysis.
+def draw_chart(analysis: Analysis, context: ToolContext) -> ImageRef | None:
+    """Draw the chart that suits an analysis; none where a picture would not help.
 
     Args:
         analysis: The result of an analysis.
     """
     if analysis.chart is None:
-        raise ToolError(
-            f"A chart would not help this {analysis.kind}: it has {analysis.rows} row(s). "
-            "Leave the step out, or use create_visualization."
-        )
+        return None
     return draw(analysis, analysis.chart, lang=context.lang, out=context.folder / "chart")
 
 

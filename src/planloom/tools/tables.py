@@ -53,6 +53,7 @@ class CleanTable(TableRef):
 
 @tool(
     effect="read",
+    retries=0,  # a file that cannot be read now cannot be read in a second either
     timeout_s=_TIMEOUT_S,
     isolation="process",
     keywords=("load", "open", "excel", "xlsx", "json", "parquet", "读取", "加载", "表格"),

@@ -389,3 +389,17 @@ def test_any_column_names_are_survived(make_table, names, goal):
     found = understand(goal + " " + " ".join(names), table, today=TODAY)
 
     assert set(found.categories) <= set(names)
+
+
+def test_bounds_and_dates_are_told_in_their_own_words(ask):
+    found = ask("sales", "profit by region where quantity above 3 in 2024")
+
+    assert "quantity is above 3" in words(found.understood)
+    assert "order_date is before 2025-01-01" in words(found.understood)
+    assert "“quantity”大于 3" in words(found.understood, "zh")
+
+
+def test_the_share_of_a_yes_or_no_counts_rows(ask):
+    (request,) = ask("orders_zh", "退货占比").analyses
+
+    assert (request.kind, request.how, request.category) == ("share", "count", "是否退货")

@@ -19,13 +19,14 @@ _GRAIN_ZH: dict[Grain, str] = {
     "day": "日", "week": "周", "month": "月", "quarter": "季度", "year": "年",
 }  # fmt: skip
 _COMPARISON_ZH = {
-    "=": "等于", "!=": "不等于", "<": "早于", "<=": "不晚于", ">": "晚于", ">=": "不早于",
+    "=": "等于", "!=": "不等于", "<": "小于", "<=": "不超过", ">": "大于", ">=": "不低于",
     "in": "属于", "not in": "不属于",
 }  # fmt: skip
 _COMPARISON_EN = {
-    "=": "is", "!=": "is not", "<": "is before", "<=": "is at most", ">": "is after",
-    ">=": "is from", "in": "is one of", "not in": "is none of",
+    "=": "is", "!=": "is not", "<": "is below", "<=": "is at most", ">": "is above",
+    ">=": "is at least", "in": "is one of", "not in": "is none of",
 }  # fmt: skip
+_OF_DATES = {"<": ("is before", "早于"), ">=": ("is not before", "不早于")}
 _LONGEST_QUOTE = 60
 
 
@@ -94,9 +95,12 @@ def _ranking_note(request: AnalysisRequest, en: str, zh: str, args: dict[str, st
 
 def filter_note(item: Filter) -> Note:
     """Say which rows are kept."""
+    en, zh = _COMPARISON_EN[item.comparison], _COMPARISON_ZH[item.comparison]
+    if isinstance(item.value, str):
+        en, zh = _OF_DATES.get(item.comparison, (en, zh))
     return _both(
-        f"Only rows where {{column}} {_COMPARISON_EN[item.comparison]} {{value}}.",
-        f"只看“{{column}}”{_COMPARISON_ZH[item.comparison]}{{value}}的数据。",
+        f"Only rows where {{column}} {en} {{value}}.",
+        f"只看“{{column}}”{zh} {{value}} 的数据。",
         column=item.column,
         value=_value_text(item.value),
     )
@@ -196,6 +200,10 @@ GOAL_CUT = Note(
 FILTER_FOR_ALL = Note(
     "The restriction of rows holds for every analysis of the report.",
     "以上筛选条件适用于报告中的所有分析。",
+)
+CASES_COUNTED = Note(
+    "The goal names no quantity, so shares are of the number of rows.",
+    "目标没有指明指标，因此按行数计算占比。",
 )
 ROWS_COUNTED = Note(
     "The table has no suitable quantity column, so rows are counted.",

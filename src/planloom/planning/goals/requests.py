@@ -137,12 +137,17 @@ class RequestMaker:
             if other.counts:
                 return (Measure(column=None, how="count"),)
         measure = self._default_measure(wish)
-        self.ledger.assume(remarks.measure_chosen(measure))
+        if measure.column or self._main.column is None:
+            self.ledger.assume(remarks.measure_chosen(measure))
+        else:
+            self.ledger.assume(remarks.CASES_COUNTED)
         self._explain_averages([measure], wish)
         return (measure,)
 
     def _default_measure(self, wish: Wish) -> Measure:
-        if wish.kind == "share" and self._main.how == "mean":
+        # Of something that is so or not so, such as "returned", the cases are counted.
+        flags = [n for n in wish.subjects.categories if self._index.columns[n].meaning == "flag"]
+        if wish.kind == "share" and (self._main.how == "mean" or flags):
             return Measure(column=None, how="count")
         return self._with_how(self._main, wish)
 

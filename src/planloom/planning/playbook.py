@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import cast
 
-from planloom.analysis.profile import TableProfile
 from planloom.engine.json_value import JsonValue
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView
@@ -15,6 +14,7 @@ from planloom.notes import Lang, Note
 from planloom.planning.goals.intent import AnalysisRequest, Understanding
 from planloom.planning.goals.understanding import understand
 from planloom.tools.codec import encode
+from planloom.tools.tables import TableSummary
 
 _ANALYSIS_TOOLS = {
     "overview": "data_overview",
@@ -22,7 +22,6 @@ _ANALYSIS_TOOLS = {
     "share": "share_of_total",
     "ranking": "rank_categories",
 }
-_PREPARATIONS = ("clean", "scope")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +44,7 @@ class _Choice:
     """The file that is analysed, and how the goal reads on it."""
 
     number: int
-    """Of the file, from 1; its steps are `load<number>` and `summary<number>`."""
+    """Of the file, from 1; its steps are `load<number>`, `clean<number>`, `summary<number>`."""
     rows: int
     understanding: Understanding
 
@@ -70,6 +69,9 @@ class ReportPlaybook:
         return self._salvaging(view, choice) if view.epoch == 3 else None
 
     def _reading(self) -> Plan:
+        def say(note: Note, file: str) -> str:
+            return Note(note.en, note.zh, {"file": file}).text(self._request.lang)
+
         steps: list[Step] = []
         for number, path in enumerate(self._request.files, 1):
             steps += [
@@ -77,13 +79,19 @@ class ReportPlaybook:
                     id=f"load{number}",
                     tool="read_csv_file",
                     input={"path": _literal(path)},
-                    description=f"Read {_file_name(path)}",
+                    description=say(_READ, file=_file_name(path)),
+                ),
+                Step(
+                    id=f"clean{number}",
+                    tool="clean_data",
+                    input={"table": f"$load{number}"},
+                    description=say(_CLEAN, file=_file_name(path)),
                 ),
                 Step(
                     id=f"summary{number}",
                     tool="get_data_summary",
-                    input={"table": f"$load{number}"},
-                    description=f"Profile {_file_name(path)}",
+                    input={"table": f"$clean{number}"},
+                    description=say(_PROFILE, file=_file_name(path)),
                 ),
             ]
         return Plan(thought="See the data before choosing analyses.", steps=tuple(steps))
@@ -93,21 +101,23 @@ class ReportPlaybook:
         choices: list[_Choice] = []
         for number, _ in enumerate(self._request.files, 1):
             if f"summary{number}" in view.results:
-                profile = cast("TableProfile", view.value(f"summary{number}"))
-                reading = understand(self._request.goal, profile, today=self._request.today)
-                choices.append(_Choice(number=number, rows=profile.rows, understanding=reading))
+                summary = cast("TableSummary", view.value(f"summary{number}"))
+                reading = understand(
+                    self._request.goal, summary, today=self._request.today, values=summary.values
+                )
+                choices.append(_Choice(number=number, rows=summary.rows, understanding=reading))
         return min(choices, key=lambda c: (len(c.understanding.unknown), -c.rows), default=None)
 
     def _analysing(self, view: TaskView, choice: _Choice) -> Plan:
-        preparing = _preparing_steps(choice)
-        table = f"${preparing[-1].id}"
-        analyses = _analysis_steps(choice.understanding, table)
-        return self._report_plan(view, choice, steps=(*preparing, *analyses))
+        scope = _scope_steps(choice, self._request.lang)
+        table = "$scope" if scope else f"$clean{choice.number}"
+        analyses = _analysis_steps(choice.understanding, table, self._request.lang)
+        return self._report_plan(view, choice, steps=(*scope, *analyses))
 
     def _salvaging(self, view: TaskView, choice: _Choice) -> Plan | None:
         """Plan the report of what succeeded; None when the report itself is what failed."""
         given_up = {record.step: record.error for record in view.failures}
-        if not given_up or given_up.keys() & {*_PREPARATIONS, "report", "save"}:
+        if not given_up or given_up.keys() & {"scope", "report", "save"}:
             return None
         kept = tuple(step for step in view.plans[-1].steps if step.id in view.results)
         return self._report_plan(view, choice, steps=kept, given_up=given_up)
@@ -129,8 +139,7 @@ class ReportPlaybook:
             input={
                 "goal": _literal(request.goal),
                 "source": f"$load{choice.number}",
-                "summary": f"$summary{choice.number}",
-                "cleaned": "$clean",
+                "cleaned": f"$clean{choice.number}",
                 "scope": "$scope" if has_scope else None,
                 "findings": _findings(steps),
                 "reading": _literal(
@@ -143,13 +152,13 @@ class ReportPlaybook:
                 "missing": _literal(encode(missing)),
                 "formats": list(request.formats),
             },
-            description="Write the report and check its numbers",
+            description=_WRITE.text(request.lang),
         )
         save = Step(
             id="save",
             tool="save_report",
             input={"report": "$report", "path": _literal(request.out)},
-            description="Put the report in its place",
+            description=_SAVE.text(request.lang),
         )
         return Plan(
             thought=" ".join(note.text("en") for note in reading.understood),
@@ -176,25 +185,20 @@ class ReportPlaybook:
                 )
 
 
-def _preparing_steps(choice: _Choice) -> tuple[Step, ...]:
-    clean = Step(
-        id="clean",
-        tool="clean_data",
-        input={"table": f"$load{choice.number}"},
-        description="Clean what is surely wrong",
-    )
+def _scope_steps(choice: _Choice, lang: Lang) -> tuple[Step, ...]:
     if not choice.understanding.filters:
-        return (clean,)
+        return ()
+    conditions = _literal(encode(choice.understanding.filters))
     scope = Step(
         id="scope",
         tool="filter_rows",
-        input={"table": "$clean", "conditions": _literal(encode(choice.understanding.filters))},
-        description="Keep the rows that the goal asks for",
+        input={"table": f"$clean{choice.number}", "conditions": conditions},
+        description=_FILTER.text(lang),
     )
-    return (clean, scope)
+    return (scope,)
 
 
-def _analysis_steps(reading: Understanding, table: str) -> Iterator[Step]:
+def _analysis_steps(reading: Understanding, table: str, lang: Lang) -> Iterator[Step]:
     used: dict[str, int] = {}
     for request in reading.analyses:
         used[request.kind] = used.get(request.kind, 0) + 1
@@ -203,13 +207,13 @@ def _analysis_steps(reading: Understanding, table: str) -> Iterator[Step]:
             id=name,
             tool=_ANALYSIS_TOOLS[request.kind],
             input={"table": table, **_options(request, reading)},
-            description=_description(request),
+            description=_description(request, lang),
         )
         yield Step(
             id=f"{name}_chart",
             tool="draw_chart",
             input={"analysis": f"${name}"},
-            description=f"Draw the {request.kind}",
+            description=_DRAW.text(lang) + _description(request, lang),
         )
 
 
@@ -235,10 +239,27 @@ def _options(request: AnalysisRequest, reading: Understanding) -> dict[str, Json
     return {name: _literal(value) for name, value in options.items() if value is not None}
 
 
-def _description(request: AnalysisRequest) -> str:
-    what = request.measure or "rows"
+def _description(request: AnalysisRequest, lang: Lang) -> str:
     along = request.date if request.kind == "trend" else request.category
-    return f"{request.kind.capitalize()} of {what}" + (f" by {along}" if along else "")
+    what = {"what": request.measure or _ROWS.text(lang), "along": along or ""}
+    note = _KINDS[request.kind] if along else _KINDS["overview"]
+    return Note(note.en, note.zh, what).text(lang)
+
+
+_READ = Note("Read {file}", "读取 {file}")
+_PROFILE = Note("Profile {file}", "查看 {file} 的列")
+_CLEAN = Note("Clean {file}", "清洗 {file}")
+_FILTER = Note("Keep the rows that the goal asks for", "筛选目标所要求的行")
+_DRAW = Note("Draw: ", "绘图：")
+_WRITE = Note("Write the report and check its numbers", "撰写报告并核对数字")
+_SAVE = Note("Put the report in its place", "保存报告")
+_ROWS = Note("rows", "行数")
+_KINDS = {
+    "overview": Note("overview of {what}", "{what}概况"),
+    "trend": Note("trend of {what} by {along}", "{what}按{along}的走势"),
+    "share": Note("share of {what} by {along}", "{what}按{along}的占比"),
+    "ranking": Note("ranking of {along} by {what}", "{along}按{what}排名"),
+}
 
 
 def _findings(steps: Sequence[Step]) -> list[JsonValue]:

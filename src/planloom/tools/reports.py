@@ -15,7 +15,7 @@ from planloom.analysis.report.material import Finding, Material, Reading
 from planloom.analysis.selection import Selection
 from planloom.notes import Note
 from planloom.tools.context import ToolContext
-from planloom.tools.tables import CleanTable, SourceTable, TableSummary
+from planloom.tools.tables import CleanTable, SourceTable
 from planloom.tools.tool import tool
 from planloom.values import FileRef, ImageRef, file_sha256
 
@@ -91,7 +91,6 @@ def _section(number: int, part: ReportSection) -> Section:
 def write_data_report(
     goal: str,
     source: SourceTable,
-    summary: TableSummary,
     cleaned: CleanTable,
     findings: list[Finding],
     context: ToolContext,
@@ -105,7 +104,6 @@ def write_data_report(
     Args:
         goal: What the user wants to know.
         source: The table as read.
-        summary: Its profile.
         cleaned: The cleaned table.
         findings: The analyses with their pictures.
         scope: The rows that the analyses looked at, when not all.
@@ -126,7 +124,7 @@ def write_data_report(
         lang=context.lang,
         loaded=source.loaded,
         table=source.own,
-        traps=summary.traps,
+        traps=cleaned.traps,
         cleaned=cleaned.cleaned,
         findings=tuple(findings),
         reading=reading or Reading(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planloom.analysis.cleaning import Cleaned, clean_table
@@ -11,6 +12,7 @@ from planloom.analysis.operations import Operation
 from planloom.analysis.profile import TableProfile, profile_table
 from planloom.analysis.proposals import propose_operations
 from planloom.analysis.selection import Condition, Selection, select_rows
+from planloom.analysis.text_values import read_text_values
 from planloom.analysis.traps import Trap, find_traps
 from planloom.errors import ToolError
 from planloom.tools.context import ToolContext
@@ -19,6 +21,7 @@ from planloom.values import TableRef
 
 _TIMEOUT_S = 1800.0
 """Files of some gigabytes take minutes; a run has its own limit."""
+_MAX_CATEGORIES = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +41,11 @@ class SourceTable(TableRef):
 
 @dataclass(frozen=True, kw_only=True)
 class TableSummary(TableProfile):
-    """The profile of a table and what is suspicious in it."""
+    """The profile of a table, what is suspicious in it, and the values of its categories."""
 
     traps: tuple[Trap, ...]
+    values: Mapping[str, tuple[str, ...]]
+    """Every value of the text columns with few different ones, by column, in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,8 @@ class CleanTable(TableRef):
 
     cleaned: Cleaned
     operations: tuple[Operation, ...]
+    traps: tuple[Trap, ...]
+    """What was suspicious in the table before."""
 
 
 @tool(
@@ -100,8 +107,17 @@ def get_data_summary(table: TableRef) -> TableSummary:
     return TableSummary(
         name=profile.name, rows=profile.rows, columns=profile.columns,
         duplicate_rows=profile.duplicate_rows, keys=profile.keys,
-        traps=find_traps(table, profile),
+        traps=find_traps(table, profile), values=_category_values(table, profile),
     )  # fmt: skip
+
+
+def _category_values(table: TableRef, profile: TableProfile) -> dict[str, tuple[str, ...]]:
+    found = read_text_values(table, profile)
+    return {
+        name: tuple(sorted(counts))
+        for name, counts in found.items()
+        if len(counts) <= _MAX_CATEGORIES
+    }
 
 
 @tool(timeout_s=_TIMEOUT_S, isolation="process", keywords=("清洗", "去重", "fix"))
@@ -115,15 +131,14 @@ def clean_data(
         operations: What to do, in order; when left out, only what is surely right is done: blanks
             trimmed, spellings unified, exact duplicates and total rows set aside.
     """
-    if operations is None:
-        chosen = tuple(propose_operations(table, profile_table(table)))
-    else:
-        chosen = tuple(operations)
+    profile = profile_table(table)
+    chosen = propose_operations(table, profile) if operations is None else tuple(operations)
     cleaned = clean_table(table, chosen, out=context.folder / "cleaned.parquet")
     result = cleaned.table
     return CleanTable(
         path=result.path, columns=result.columns, rows=result.rows, name=result.name,
         sha256=result.sha256, cleaned=cleaned, operations=chosen,
+        traps=find_traps(table, profile),
     )  # fmt: skip
 
 

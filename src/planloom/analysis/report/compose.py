@@ -25,7 +25,7 @@ from planloom.analysis.report.text import guard
 from planloom.notes import Lang, Note
 from planloom.values import Column, Fact
 
-MAX_TABLE_ROWS = 15
+MAX_TABLE_ROWS = 31
 _MAX_HEADLINES = 7
 
 
@@ -82,10 +82,12 @@ def _title(material: Material) -> str:
 
 def _subtitle(material: Material, quality: QualityPart) -> str:
     goal = guard(" ".join(material.goal.split()))
-    rows = "{{" + quality.rows.id + "|row|rows}}"
+    rows = quality.rows.id
     if material.lang == "zh":
-        return f"目标：{goal} · 分析 {rows} 行数据" if goal else f"分析 {rows} 行数据"
-    return f"Goal: {goal} · {rows} analysed" if goal else f"{rows} analysed"
+        analysed = f"分析 {{{{{rows}}}}} 行数据"
+        return f"目标：{goal} · {analysed}" if goal else analysed
+    analysed = f"{{{{{rows}|row|rows}}}} analysed"
+    return f"Goal: {goal} · {analysed}" if goal else analysed
 
 
 def _headlines(material: Material) -> Section:
@@ -202,7 +204,7 @@ def _reading(material: Material) -> Section:
     blocks: list[Block] = []
     if reading.understood:
         blocks.append(Bullets(items=tuple(say(note, lang) for note in reading.understood)))
-    if material.selection is not None:
+    elif material.selection is not None:
         blocks.append(Paragraph(text=say(material.selection.text, lang)))
     if reading.assumptions:
         blocks.append(Paragraph(text=_ASSUMED.text(lang)))
@@ -279,21 +281,27 @@ _FACTS = Note("How every number was computed", "每个数字的计算方法")
 
 def _allowed(material: Material, quality: QualityPart) -> tuple[str, ...]:
     """Texts of the user and of the source, whose numbers need no fact of their own."""
-    reading = material.reading
-    notes = [*reading.understood, *reading.assumptions, *reading.unknown, *material.missing]
-    if material.selection:
-        notes.append(material.selection.text)
-    words = [str(value) for note in notes for value in note.args.values()]
+    words = [str(value) for note in _spoken(material) for value in note.args.values()]
     return (material.goal, *quality.texts, *words)
+
+
+def _spoken(material: Material) -> list[Note]:
+    """The remarks on how the goal was understood."""
+    reading = material.reading
+    scope = [material.selection.text] if material.selection else []
+    return [*reading.understood, *reading.assumptions, *reading.unknown, *material.missing, *scope]
 
 
 def _labels(material: Material, quality: QualityPart) -> tuple[str, ...]:
     """Names of the data that the text mentions."""
     analyses = [finding.analysis for finding in material.findings]
     notes = [
-        note
-        for analysis in analyses
-        for note in (*analysis.headings, analysis.title, *analysis.findings, *analysis.cautions)
+        *_spoken(material),
+        *(
+            note
+            for analysis in analyses
+            for note in (*analysis.headings, analysis.title, *analysis.findings, *analysis.cautions)
+        ),
     ]
     words = [value for note in notes for value in note.args.values() if isinstance(value, str)]
     names = (material.loaded.file, material.table.title, *material.other_sheets)

@@ -13,7 +13,14 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from planloom.analysis.numbers.formatting import show_fact
-from planloom.analysis.report.document import Block, Disclosure, Document, FactList
+from planloom.analysis.report.document import (
+    Block,
+    Disclosure,
+    Document,
+    FactList,
+    Figure,
+    Section,
+)
 from planloom.analysis.report.text import bind_escaped
 from planloom.notes import Lang
 from planloom.values import Fact, ImageRef
@@ -36,13 +43,14 @@ def to_html(document: Document) -> str:
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         table_word={"en": "Table", "zh": "表格"}[document.lang],
-        kind_of=lambda block: type(block).__name__,
+        kind_of=_kind_of,
         bound=page.bound,
         plain=page.plain,
-        bound_label=lambda fact: fact.label.text(document.lang),
-        shown=lambda fact: show_fact(fact, document.lang),
+        label=page.label,
+        shown=page.shown,
         anchor=page.anchor,
         markdown=page.markdown,
+        opens_with_figure=_opens_with_figure,
         is_facts=_holds_facts,
         data_uri=_data_uri,
     )
@@ -80,6 +88,14 @@ class _Page:
         bound = bind_escaped(text, facts, lang, escape=str)
         return Markup(clean_markdown(bound))  # noqa: S704 - cleaned by nh3
 
+    def label(self, fact: Fact) -> str:
+        """Return what a fact is, in words."""
+        return fact.label.text(self._document.lang)
+
+    def shown(self, fact: Fact) -> str:
+        """Return a fact's value as the report shows it."""
+        return show_fact(fact, self._document.lang)
+
     def anchor(self, fact: Fact) -> str:
         """Return the id of the fact's entry in the list of facts."""
         return self._anchors[fact.id]
@@ -113,9 +129,18 @@ def _tip(fact: Fact, lang: Lang) -> str:
     return f"{fact.label.text(lang)} · {rows[lang]}\n{query}"
 
 
+def _kind_of(block: Block) -> str:
+    return type(block).__name__
+
+
 def _flat(blocks: tuple[Block, ...]) -> list[Block]:
     inner = [part for block in blocks if isinstance(block, Disclosure) for part in block.blocks]
     return [*blocks, *inner]
+
+
+def _opens_with_figure(section: Section) -> bool:
+    # The picture's own title says the same; the heading stays for outlines and screen readers.
+    return bool(section.blocks) and isinstance(section.blocks[0], Figure)
 
 
 def _holds_facts(block: Block) -> bool:

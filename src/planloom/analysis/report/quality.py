@@ -11,6 +11,7 @@ from planloom.analysis.database import connect, identifier, plain
 from planloom.analysis.report.document import Block, Bullets, Disclosure, Grid, Paragraph
 from planloom.analysis.report.material import Material
 from planloom.analysis.report.text import guard
+from planloom.analysis.traps import TrapKind
 from planloom.notes import Lang, Note
 from planloom.values import Column, Fact, TableRef
 
@@ -64,7 +65,10 @@ class _Counts:
         self._reading = next(material.stage("rows"))
         self._rejected = loaded.rows_rejected
         self._removed = cleaned.removed.rows if cleaned.removed else 0
+        self._is_selection = material.selection is not None
         analysed = material.selection or cleaned.table
+        self.kept = _count("rows.kept", _KEPT, cleaned.table.rows,
+                           "SELECT count(*) FROM cleaned", "cleaned")  # fmt: skip
         self.removed = _count(
             "rows.removed", _CLEANED_OUT, self._removed,
             "SELECT count(*) FROM removed" if cleaned.removed else "SELECT 0", "removed",
@@ -81,14 +85,15 @@ class _Counts:
     @property
     def facts(self) -> tuple[Fact, ...]:
         """All counts but those of reading, which are facts of their note."""
-        return (self.removed, self.analysed, self.columns)
+        return (self.removed, self.kept, self.analysed, self.columns)
 
     def sentence(self, lang: Lang) -> str:
         """Return the account of rows from file to analysis."""
         notes = [_HOLDS]
         if self._removed:
             notes.append(_SET_ASIDE)
-        texts = [self._reading.text(lang), *(note.text(lang) for note in (*notes, _ENTERED))]
+        notes.append(_SELECTED if self._is_selection else _ENTERED)
+        texts = [self._reading.text(lang), *(note.text(lang) for note in notes)]
         return (" " if lang == "en" else "").join(texts)
 
 
@@ -105,6 +110,12 @@ def _count(fact_id: str, label: Note, value: int, query: str, table: str) -> Fac
     return Fact(id=fact_id, label=label, value=value, query=query, table=table, rows=value)
 
 
+_SELECTED = Note(
+    "Of the {{rows.kept|row|rows}} that are left, {{rows.analysed}} meet the conditions of the "
+    "goal and entered the analyses.",
+    "余下的 {{rows.kept}} 行中，符合目标条件的 {{rows.analysed}} 行进入分析。",
+)
+_KEPT = Note("Rows after cleaning", "清洗后的行数")
 _CLEANED_OUT = Note("Rows set aside by cleaning", "清洗时搁置的行数")
 _ANALYSED = Note("Rows analysed", "进入分析的行数")
 _COLUMNS = Note("Columns", "列数")
@@ -113,7 +124,12 @@ _COLUMNS = Note("Columns", "列数")
 def _cleaning(material: Material) -> list[Block]:
     lang = material.lang
     done = [note.text(lang) for note in material.stage("cleaning")]
-    traps = [note.text(lang) for note in material.stage("profile")]
+    done_by = {step.op for step in material.cleaned.log}
+    traps = [
+        note.text(lang)
+        for trap, note in zip(material.traps, material.stage("profile"), strict=True)
+        if _MENDED_BY.get(trap.kind) not in done_by
+    ]
     blocks: list[Block] = []
     if done:
         blocks += [Paragraph(text=_DONE.text(lang)), Bullets(items=tuple(done))]
@@ -124,6 +140,11 @@ def _cleaning(material: Material) -> list[Block]:
     return blocks
 
 
+# What cleaning has dealt with is said there, once.
+_MENDED_BY: dict[TrapKind, str] = {
+    "total_rows": "drop_total_rows", "duplicate_rows": "drop_duplicates",
+    "spelling": "unify_spelling",
+}  # fmt: skip
 _DONE = Note("What was cleaned:", "清洗内容：")
 _NOTHING_DONE = Note("Nothing had to be cleaned.", "数据无需清洗。")
 _NOTICED = Note("What to watch out for in this data:", "使用这份数据时需要留意：")

@@ -51,6 +51,8 @@ class Agent:
         policy: ApprovalPolicy | None = None,
         approver: Approver | None = None,
         home: str | os.PathLike[str] | None = None,
+        readable: Sequence[str | os.PathLike[str]] = (),
+        writable: Sequence[str | os.PathLike[str]] = (),
         lang: Lang = "en",
     ):
         """Set up an agent; nothing runs and nothing is read yet.
@@ -62,6 +64,8 @@ class Agent:
             policy: Which effects need a person's word before they happen.
             approver: Asks that person.
             home: Folder for runs; by default the setting `home` (PLANLOOM_HOME, else .planloom).
+            readable: Files and folders that tools may read besides the current folder.
+            writable: Folders that tools may write to besides the run's own.
             lang: Language of what tools write for people.
         """
         self._tools = tuple(tools)
@@ -70,6 +74,8 @@ class Agent:
         self._policy = policy
         self._approver = approver
         self._home = None if home is None else Path(home)
+        self._readable = tuple(Path(path).absolute() for path in readable)
+        self._writable = tuple(Path(path).absolute() for path in writable)
         self._lang: Lang = lang
         self._registry: ToolRegistry | None = None
 
@@ -146,7 +152,7 @@ class Agent:
         return RunSetup(
             registry=self.registry,
             home=self._home or settings.home,
-            access=ToolAccess(lang=self._lang),
+            access=ToolAccess(lang=self._lang, readable=self._readable, writable=self._writable),
             options=RunOptions(policy=self._policy or ApprovalPolicy()),
             sinks=sinks,
             approver=self._approver,

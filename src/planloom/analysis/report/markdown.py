@@ -25,7 +25,9 @@ _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)")
 
 def to_markdown(document: Document) -> str:
     """Return the report as GitHub-flavoured Markdown; pictures are at `images/<file_name>`."""
-    lines = [f"# {_inline(document, document.title)}", "", _inline(document, document.subtitle)]
+    lines = [f"# {_inline(document, document.title)}"]
+    if document.subtitle:
+        lines += ["", _inline(document, document.subtitle)]
     for section in document.sections:
         lines += ["", f"{'#' * section.level} {_inline(document, section.heading)}"]
         for block in section.blocks:

@@ -225,3 +225,18 @@ def test_a_large_report_is_checked_within_a_second() -> None:
     assert len(text) > 180_000
     # Three times the wanted second, so that a busy machine does not fail the set.
     assert time.process_time() - start < 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1" * 20_000, "一二三" * 5_000, "`" * 20_000, "[" * 20_000, "A-" * 10_000, "a/" * 10_000,
+        "fell" + " " * 50_000 + "5", "fell " + "nearly " * 5_000 + "5%", "1e9999 " + "1." * 5_000,
+        "3" + "万" * 3_000, "two" + " hundred" * 2_000, "|" + "-" * 20_000, "<a " * 5_000,
+    ],
+    ids=lambda text: text[:8],
+)  # fmt: skip
+def test_odd_long_texts_are_read_without_hanging(text: str) -> None:
+    start = time.process_time()
+    refused(text)
+    assert time.process_time() - start < 2

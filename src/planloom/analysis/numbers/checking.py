@@ -253,5 +253,5 @@ def _sentence(text: str, numeral: Numeral) -> str:
     for match in _SENTENCE_END.finditer(text, max(0, numeral.start - 400), numeral.start):
         start = match.end()
     start = start or max(0, numeral.start - 400)
-    end = _SENTENCE_END.search(text, numeral.end)
+    end = _SENTENCE_END.search(text, numeral.end, numeral.end + 200)
     return " ".join(text[start : end.end() if end else numeral.end + 200].split())

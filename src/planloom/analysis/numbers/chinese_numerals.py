@@ -14,6 +14,9 @@ SCALES = {"万": 10_000, "亿": 100_000_000}
 NUMERAL = "[零〇一二两三四五六七八九十百千万亿]+(?:点[零〇一二三四五六七八九]+[万亿]*)?"
 """Pattern of a run of Chinese numerals; only `parse_chinese` knows whether it is a number."""
 
+_LONGEST = 40
+"""Longer runs of numerals are no number."""
+
 
 def parse_chinese(text: str) -> float | None:
     """Return the number that Chinese numerals (or plain digits) write; None when they write none.
@@ -23,8 +26,10 @@ def parse_chinese(text: str) -> float | None:
     >>> parse_chinese("十百"), parse_chinese("万")
     (None, None)
     """
-    if re.fullmatch(r"\d+", text):
+    if re.fullmatch(r"\d{1,15}", text):
         return int(text)
+    if len(text) > _LONGEST:
+        return None
     whole, point, rest = text.partition("点")
     if point:
         return _with_decimals(whole, rest)

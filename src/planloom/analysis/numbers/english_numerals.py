@@ -80,6 +80,7 @@ _PATTERN = re.compile(
     r")(?![A-Za-z])",
     re.IGNORECASE,
 )
+_MOST_WORDS = 20
 # "one" is a number only before something that is counted; else it is a pronoun.
 _COUNTED_ONE = re.compile(
     r"\s(?:rows?|columns?|records?|orders?|values?|duplicates?|customers?|products?|regions?|months?|"
@@ -193,6 +194,8 @@ def _ordinal(text: str, match: re.Match[str]) -> EnglishWord | None:
 
 def _number(text: str, match: re.Match[str]) -> EnglishWord | None:
     words = re.split(r"[\s-]+", match["number"].lower())
+    if len(words) > _MOST_WORDS:
+        return None
     if words == ["one"] and not _COUNTED_ONE.match(text, match.end()):
         return None
     total, section = 0, 0

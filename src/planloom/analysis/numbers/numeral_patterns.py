@@ -52,7 +52,7 @@ FIGURE = re.compile(
     rf"(?P<sign>(?<![0-9A-Za-z%)°])[-−–+]|(?<=[0-9A-Za-z%)°])−(?!\d)|\b(?:minus|negative)\s|负)?"
     rf"(?:(?P<currency>{CURRENCY_BEFORE})\s?)?(?P<sign2>(?<=[^\s\d])[-−])?)"
     rf"(?P<digits>(?:\d{{1,3}}(?:[,\u00a0\u202f]\d{{3}})+(?![0-9])|\d+)(?:\.\d+)?|(?<![\d.])\.\d+)"
-    rf"(?:(?P<ordinal_after>st|nd|rd|th)\b|(?P<exponent>[eE][+-]?\d+)?"
+    rf"(?:(?P<ordinal_after>st|nd|rd|th)\b|(?P<exponent>[eE][+-]?\d{1, 4})?"
     rf"(?:\s?-?(?P<scale>hundred|thousand|million|billion|trillion|mn|bn|tn|(?<![a-z])[十百千]?[万亿]+|[百千](?![米克瓦卡]))(?![A-Za-z])"
     rf"|(?P<glued>[kKMBTmbt])(?![A-Za-z0-9²³^/]))?"
     rf"(?:\s?(?P<unit>{_UNITS}))?)",
@@ -75,7 +75,8 @@ _GLUED_UNITS = (
 NAME = re.compile(
     rf"(?<![A-Za-z0-9_])(?:"
     rf"[A-Za-z_][A-Za-z0-9_]*?\d[A-Za-z0-9_]*(?:[-.]\d[A-Za-z0-9_]*)*"  # X100, v2.0, sales_2024
-    rf"|(?=[a-z-]*[A-Z])[A-Za-z]+(?:-[A-Za-z]+)*-\d+[A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"  # COVID-19
+    rf"|(?=[a-z-]{{0,20}}[A-Z])[A-Za-z]+(?:-[A-Za-z]+){{0,3}}-\d+[A-Za-z0-9]*"  # COVID-19
+    rf"(?:-[A-Za-z0-9]+)*"
     rf"(?![.,]?\d)"
     rf"|\d+(?:\.\d+){{2,}}"  # 1.2.3
     rf"|(?!\d+(?i:{_GLUED_UNITS})(?![A-Za-z0-9]))(?!\d+[eE][+-]?\d+(?![A-Za-z0-9]))"
@@ -104,16 +105,18 @@ UNIT_AFTER = re.compile(
     r"[\s-]?([A-Za-z°µ][A-Za-z²³/]*|[℃℉]|[€£¥$](?!\s?\d)))"
 )
 
-_NUM = rf"(?:\d+(?:\.\d+)?|{NUMERAL})"
+_NUM = rf"(?:\d{{1,9}}(?:\.\d{{1,9}})?|{NUMERAL})"
 CHINESE_PERCENT = re.compile(rf"(?P<sign>负)?(?P<base>[百千万])分之(?P<number>{_NUM})")
 CHINESE_TENTHS = re.compile(
     r"(?<![\d一二三四五六七八九十百千万亿完收变])(?P<tenths>[一二两三四五六七八九十]|[1-9])成"
     r"(?P<half>[一二三四五六七八九半])?(?![不为员人交功果本绩立就语千上员效])"
 )
 CHINESE_COMPOUND = re.compile(
-    r"(?<![\d.,])(?P<high>\d+)(?P<high_scale>[亿万])零?(?P<low>\d+)(?P<low_scale>[万千])(?![亿万])"
+    r"(?<![\d.,])(?P<high>\d{1,9})(?P<high_scale>[亿万])零?(?P<low>\d{1,9})(?P<low_scale>[万千])(?![亿万])"
 )
-CHINESE_FRACTION = re.compile(rf"(?P<bottom>{_NUM})分之(?P<top>{_NUM})")
+CHINESE_FRACTION = re.compile(
+    rf"(?<![\d.零〇一二两三四五六七八九十百千万亿点])(?P<bottom>{_NUM})分之(?P<top>{_NUM})"
+)
 CHINESE_HALF = re.compile(r"(?<![第])(?:一半|半数|过半)(?!时间点)")
 CHINESE_ORDINAL = re.compile(
     r"第\s?(?P<number>[二两三四五六七八九十百]+|一百[零一二三四五六七八九十]*|十[一二三四五六七八九])(?![方者产季周手])"

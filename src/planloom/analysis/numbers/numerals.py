@@ -179,12 +179,12 @@ def _sign(match: re.Match[str]) -> Literal["", "+", "-"]:
 
 def _step(digits: str, exponent: str | None) -> float:
     decimals = len(digits.partition(".")[2])
-    return 10.0 ** (int(exponent[1:]) if exponent else 0) / 10**decimals
+    return float(f"1e{(int(exponent[1:]) if exponent else 0) - decimals}")
 
 
 def _last_nonzero_place(digits: str, step: float) -> float:
     bare = digits.replace(".", "")
-    return step * 10 ** (len(bare) - len(bare.rstrip("0"))) if bare.strip("0") else step
+    return step * float(f"1e{len(bare) - len(bare.rstrip('0'))}") if bare.strip("0") else step
 
 
 def _unit(text: str, match: re.Match[str], end: int) -> str:

@@ -25,11 +25,11 @@ _BLOCKS = frozenset(
     }
 )  # fmt: skip
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
+_FENCE = re.compile(r"^[ \t]*(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
 _INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]*?[^`\n])\1(?!`)")
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
-_LINK = re.compile(r"\[([^\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)")
+_IMAGE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\n]*\)")
+_LINK = re.compile(r"\[([^\[\]\n]*)\]\((?:[^()\n]|\([^()\n]*\))*\)")
 _LINK_TARGET = re.compile(r"^[ \t]*\[[^\]\n]+\]:[ \t]+\S+.*$", re.M)
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,2000}>")
 _LIST_MARK = re.compile(r"^[ \t]*(?:>[ \t]*)*(\d{1,3})([.)])[ \t]+", re.M)
@@ -42,15 +42,16 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 _PURE_NUMBER = re.compile(r"[\s\d.,:%+\-−–¥$€£/万亿]+")
 _URL = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'，。；）】》]+|\bwww\.[^\s<>\"'，。；）】》]+")
-_MAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+")
+_MAIL = re.compile(r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]+")
 _EXTENSIONS = (
     "csv|tsv|txt|xlsx?|xlsm|ods|parquet|jsonl?|ndjson|gz|zip|md|html?|png|jpe?g|svg|webp|pdf|docx?|"
     "pptx?|py|sql|toml|ya?ml|log|db|sqlite|duckdb"
 )
 # Only ASCII: in "共1234行在data.csv" the number before the name has to be seen.
 _FILE = re.compile(
-    rf"(?:[A-Za-z0-9_~.\-]*[\\/])*[A-Za-z0-9_~\-]?[A-Za-z0-9_.\-]*\.(?:{_EXTENSIONS})(?![A-Za-z0-9])",
-    re.I,
+    r"(?<![A-Za-z0-9_~.\\/-])(?:[A-Za-z]:)?[A-Za-z0-9_~.\\/-]*"
+    rf"[A-Za-z0-9_~-]\.(?:{_EXTENSIONS})(?![A-Za-z0-9])",
+    re.IGNORECASE,
 )
 _HASH = re.compile(
     r"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{16,}(?:…|\.\.\.)?(?![0-9A-Za-z])", re.I

@@ -48,7 +48,7 @@ def draw_places(
         ticks, labels = _time_ticks(canvas, axes, grain, places)
         axes.tick_params(axis="x", length=5, color=style.REST)
     lines = [label.split("\n") for label in labels]
-    bottom = canvas.height - style.MARGIN - _LINE * max(map(len, lines)) - 6
+    bottom = canvas.height - style.MARGIN - _LINE * max(map(len, lines)) - 9
     canvas.lower(axes, bottom)
     axes.set_xticks(ticks, [""] * len(ticks))
     for tick, parts in zip(ticks, lines, strict=True):
@@ -58,7 +58,7 @@ def draw_places(
             # would stand lower than "May".
             canvas.text(
                 x,
-                bottom + 22 + row * _LINE,
+                bottom + 25 + row * _LINE,
                 part,
                 size=style.SMALL_SIZE,
                 color=style.MUTED,

@@ -125,6 +125,7 @@ def _standing(data: ChartData, sheet: Sheet) -> Figure:
     _draw_bars(axes, data, places, width * share, lying=False)
     chart_axes.draw_places(canvas, axes, data.grain, places, data.names)
     if len(places) <= _MOST_VALUE_LABELS and _shows_values(data, sheet):
+        _make_room_below(axes, canvas, min(low for low, _ in ends))
         _label_standing(canvas, axes, places, ends, _value_labels(data, sheet))
     return canvas.figure
 
@@ -158,6 +159,15 @@ def _draw_bars(
                 below[row] += size
             else:
                 above[row] += size
+
+
+def _make_room_below(axes: Axes, canvas: Canvas, lowest: float) -> None:
+    """Lengthen the axis where a value under the lowest bar would stand among the names."""
+    low, high = axes.get_ylim()
+    points = canvas.on_paper(axes, 0, low)[1] - canvas.on_paper(axes, 0, high)[1]
+    wanted = (style.SMALL_SIZE + 8) / points * (high - low)
+    if lowest < 0 and lowest - low < wanted:
+        axes.set_ylim(lowest - wanted, high)
 
 
 def _label_standing(

@@ -12,10 +12,9 @@ from matplotlib.ft2font import FaceFlags, FT2Font
 def missing_glyphs(text: str, paths: Sequence[str]) -> set[str]:
     """Return the characters of `text` that no font of `paths` can draw.
 
-    White space and marks that only steer their neighbours (joiners, variation selectors) are
-    never counted: they draw nothing of their own.
+    White space is never counted.
     """
-    letters = {letter for letter in text if not is_invisible(letter)}
+    letters = {letter for letter in text if not letter.isspace()}
     for path in paths:
         if letters:
             letters = {letter for letter in letters if not has_glyph(path, letter)}
@@ -49,15 +48,6 @@ def fonts_for(letters: set[str], paths: Iterable[str]) -> list[str]:
             chosen.append(path)
             letters = rest
     return chosen
-
-
-def is_invisible(letter: str) -> bool:
-    """Return whether a character draws nothing by itself: spaces, controls, joiners, accents.
-
-    >>> is_invisible("\\u200d"), is_invisible("é")
-    (True, False)
-    """
-    return letter.isspace() or unicodedata.category(letter) in ("Cf", "Cc", "Mn", "Me")
 
 
 def is_cjk(letter: str) -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -113,15 +114,15 @@ class Lettering:
     def drawable(self, text: str) -> str:
         """Return the text on one line, without what the fonts cannot draw; "" when that is all.
 
-        Pictures such as emoji are left out; a run of letters in an unknown script becomes "…".
+        Pictures such as emoji, control characters and accents without a glyph are left out; a run
+        of letters in an unknown script becomes "…".
         """
-        text = " ".join(text.split())
+        text = " ".join(unicodedata.normalize("NFC", text).split())
         missing = glyphs.missing_glyphs(text, self.typeface.paths)
         kept: list[str] = []
         for letter in text:
             if letter not in missing:
-                if not glyphs.is_invisible(letter) or letter == " " or not missing:
-                    kept.append(letter)
+                kept.append(letter)
             elif letter.isalnum() and kept[-1:] != [_UNDRAWABLE]:
                 kept.append(_UNDRAWABLE)
         left = " ".join("".join(kept).split())

@@ -132,7 +132,8 @@ def _draw_end_labels(
         right = min(right, ends[0][1] + _LABEL_GAP + 3)
     line = style.TEXT_SIZE * 1.2
     heights = [line * (1 + labels[index].count("\n")) for index, _, _ in ends]
-    middles = spread([y for _, _, y in ends], heights, canvas.top, canvas.height - 44)
+    floor = canvas.on_paper(axes, 0, axes.get_ylim()[0])[1] + 4
+    middles = spread([y for _, _, y in ends], heights, canvas.top, floor)
     for (index, x, y), middle in zip(ends, middles, strict=True):
         color = _color(data, index)
         canvas.guide([(x, y)], color=color, dot=True)

@@ -25,6 +25,8 @@ _LIMITS: Final[dict[ChartKind, int]] = {
     "line": MAX_POINTS, "bar": MAX_TIME_BARS, "stacked_bar": MAX_TIME_BARS, "donut": MAX_SLICES,
 }  # fmt: skip
 
+_LARGEST: Final = 1e30
+"""Beyond this, sums and scales would overflow."""
 _KINDS: Final[dict[ChartKind, Note]] = {
     "line": Note("line chart", "折线图"),
     "bar": Note("bar chart", "柱状图"),
@@ -137,7 +139,15 @@ def _rows(table: TableRef, spec: ChartSpec) -> list[tuple[object, ...]]:
 
 def _number(cell: object) -> float | None:
     value = plain(cell)  # which knows no NaN or infinity
-    return float(value) if isinstance(value, int | float) else None
+    if not isinstance(value, int | float):
+        return None
+    if abs(value) > _LARGEST:
+        raise ToolError(
+            f"The value {value:.3g} is too large to be drawn beside others. "
+            "Look whether it is a mistake, and leave the row out.",
+            zh=f"数值 {value:.3g} 过大，无法与其他值一同绘制。请检查是否有误，并排除该行。",
+        )
+    return 0.0 if abs(value) < 1 / _LARGEST else float(value)
 
 
 def _placed(

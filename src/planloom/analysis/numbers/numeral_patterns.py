@@ -52,7 +52,7 @@ FIGURE = re.compile(
     rf"(?P<sign>(?<![0-9A-Za-z%)°])[-−–+]|(?<=[0-9A-Za-z%)°])−(?!\d)|\b(?:minus|negative)\s|负)?"
     rf"(?:(?P<currency>{CURRENCY_BEFORE})\s?)?(?P<sign2>(?<=[^\s\d])[-−])?)"
     rf"(?P<digits>(?:\d{{1,3}}(?:[,\u00a0\u202f]\d{{3}})+(?![0-9])|\d+)(?:\.\d+)?|(?<![\d.])\.\d+)"
-    rf"(?:(?P<ordinal_after>st|nd|rd|th)\b|(?P<exponent>[eE][+-]?\d{1, 4})?"
+    rf"(?:(?P<ordinal_after>st|nd|rd|th)\b|(?P<exponent>[eE][+-]?\d{{1,4}}(?!\d))?"
     rf"(?:\s?-?(?P<scale>hundred|thousand|million|billion|trillion|mn|bn|tn|(?<![a-z])[十百千]?[万亿]+|[百千](?![米克瓦卡]))(?![A-Za-z])"
     rf"|(?P<glued>[kKMBTmbt])(?![A-Za-z0-9²³^/]))?"
     rf"(?:\s?(?P<unit>{_UNITS}))?)",

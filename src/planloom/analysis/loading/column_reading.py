@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
-from typing import TYPE_CHECKING
+
+import duckdb
+from duckdb.func import NATIVE, SPECIAL
 
 from planloom.analysis.database import SQL_TYPES, literal
 from planloom.analysis.loading.column_plans import MAX_DIGITS, ColumnPlan
@@ -14,11 +17,9 @@ from planloom.analysis.loading.moment_text import MomentText, read_moment, read_
 from planloom.analysis.loading.number_text import is_missing, read_number
 from planloom.values import ColumnType
 
-if TYPE_CHECKING:
-    import duckdb
-
 _MAX_INTEGER = 2**63 - 1
 _MAX_ODD = 500
+_REST = "…"
 Cell = int | float | bool | date | datetime | time | None
 
 
@@ -41,11 +42,15 @@ class CellReader:
         """Columns whose type is refuted by a cell, such as integers with a fraction."""
 
     def register(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Make `read_<type>(column, cell)` known to SQL."""
-        for kind in ("integer", "number", "boolean", "date", "datetime", "time"):
-            connection.create_function(
-                f"read_{kind}", self.read, ["INTEGER", "VARCHAR"], SQL_TYPES[kind],
-                null_handling="special", side_effects=True,
+        """Make `read_<type>(column, cell)` known to SQL, in place of those of another reader."""
+        for kind in _READERS:
+            name = f"read_{kind}"
+            with suppress(duckdb.InvalidInputException):  # not there yet
+                connection.remove_function(name)
+            # The overload for Arrow functions is not fully typed; this one is plain Python.
+            connection.create_function(  # pyright: ignore[reportUnknownMemberType]
+                name, self.read, ["INTEGER", "VARCHAR"], SQL_TYPES[kind],
+                type=NATIVE, null_handling=SPECIAL, side_effects=True,
             )  # fmt: skip
 
     def read(self, index: int, text: str | None) -> Cell:
@@ -54,26 +59,30 @@ class CellReader:
             return None
         plan = self.plans[index]
         value = _READERS[plan.type](text, plan)
-        if value is None and is_missing(text):
-            self.missing[index][text] += 1
-        elif value is None:
-            self.unread[index][text] += 1
-        if value is None or _is_odd(text, value, plan):
-            self._remember(index, text)
-        if value is not None and not _fits(text, value, plan.type):
+        if value is None:
+            self._count(index, text)
+        elif not _fits(text, value, plan.type):
             self.unfit.add(index)
+            self._remember(index, text)
             return None
         return _narrowed(value, plan.type)
 
-    def _remember(self, index: int, text: str) -> None:
-        if len(self.odd[index]) < _MAX_ODD and not is_missing(text):
-            self.odd[index][text] = None
+    def _count(self, index: int, text: str) -> None:
+        if is_missing(text):
+            self.missing[index][text] += 1
+            return
+        self._remember(index, text)
+        unread = self.unread[index]
+        unread[text] += 1
         # Counters of distinct cells must not grow with the file.
-        if len(self.unread[index]) > _MAX_ODD:
-            rest = self.unread[index].most_common()[_MAX_ODD // 2 :]
-            for cell, count in rest:
-                del self.unread[index][cell]
-                self.unread[index]["…"] += count
+        if len(unread) > _MAX_ODD:
+            for cell, count in unread.most_common()[_MAX_ODD // 2 :]:
+                del unread[cell]
+                unread[_REST] += count
+
+    def _remember(self, index: int, text: str) -> None:
+        if len(self.odd[index]) < _MAX_ODD:
+            self.odd[index][text] = None
 
 
 def _as_boolean(text: str, _plan: ColumnPlan) -> bool | None:
@@ -92,10 +101,6 @@ _READERS: dict[ColumnType, Callable[[str, ColumnPlan], Cell]] = {
     "boolean": _as_boolean, "integer": _as_number, "number": _as_number,
     "date": _as_moment, "datetime": _as_moment, "time": lambda text, _plan: read_time(text),
 }  # fmt: skip
-
-
-def _is_odd(text: str, value: Cell, plan: ColumnPlan) -> bool:
-    return plan.type == "integer" and text.isdecimal() and text[0] == "0" and value != 0
 
 
 def _fits(text: str, value: Cell, kind: ColumnType) -> bool:
@@ -117,12 +122,18 @@ def _narrowed(value: Cell, kind: ColumnType) -> Cell:
 # SQL
 
 
-def column_sql(index: int, cell: str, plan: ColumnPlan) -> str:
-    """Return the SQL that reads the text column `cell` by the plan with this index."""
+def column_sql(index: int, cell: str, plan: ColumnPlan, *, by_hand: bool = False) -> str:
+    """Return the SQL that reads the text column `cell` by the plan with this index.
+
+    `by_hand` leaves every cell to the `CellReader`: slower for rows, but short, which counts when
+    thousands of columns have to be planned.
+    """
     if plan.type == "text":
         return f"CASE WHEN trim({cell}) <> '' THEN {cell} END"
-    fast = _FAST[plan.type](cell, plan)
     slow = f"read_{plan.type}({index}, {cell})"
+    if by_hand:
+        return slow
+    fast = _FAST[plan.type](cell, plan)
     return f"CASE WHEN {cell} IS NULL THEN NULL ELSE coalesce({fast}, {slow}) END"
 
 

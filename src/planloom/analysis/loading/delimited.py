@@ -66,7 +66,7 @@ def load_delimited(
         table = write_typed(
             stage_table(outline, records, out=out, name="source"), out, name="source"
         )
-    return table, dialect.delimiter
+    return table, dialect.shown_delimiter
 
 
 def _settle_quotes(text: TextFile, head: list[str], dialect: Dialect) -> Dialect:
@@ -79,7 +79,7 @@ def _settle_quotes(text: TextFile, head: list[str], dialect: Dialect) -> Dialect
 def _dialect_notes(text: TextFile, dialect: Dialect, names: Sequence[str]) -> list[Note]:
     notes: list[Note] = []
     if len(names) > 1:
-        english, chinese = _DELIMITER_NAMES[dialect.delimiter]
+        english, chinese = _DELIMITER_NAMES[dialect.shown_delimiter]
         notes.append(Note(f"Fields are separated by {english}.", f"字段以{chinese}分隔。"))
     else:
         notes.append(Note("The text has a single column.", "文本只有一列。"))

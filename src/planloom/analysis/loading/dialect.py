@@ -18,6 +18,8 @@ Quoting = Literal["double", "none", "single", "backslash"]
 """Quotes doubled inside quotes; quotes are plain text; single quotes; quotes behind a backslash."""
 
 DELIMITERS = (",", ";", "\t", "|", "^")
+NO_DELIMITER = "\x1f"
+"""Stands for no delimiter at all where commas are part of the text: it occurs in no text."""
 MAX_FIELD_CHARS = 64 * 1024 * 1024
 _SAMPLE_RECORDS = 400
 _CONSISTENT = 0.6
@@ -31,6 +33,11 @@ class Dialect:
     quoting: Quoting = "double"
     skip_space: bool = False
     """A blank after the delimiter belongs to neither field: `a, "b, c"`."""
+
+    @property
+    def shown_delimiter(self) -> str:
+        """The delimiter; "," for a single column without any."""
+        return "," if self.delimiter == NO_DELIMITER else self.delimiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,11 @@ def read_records(lines: Iterable[str], dialect: Dialect) -> Iterator[Record]:
 def detect_dialect(lines: Sequence[str]) -> Dialect:
     """Return the dialect that gives the first lines of a text the most regular shape.
 
-    Text without a delimiter is a table of one column; its delimiter is called ",".
+    Text without a regular delimiter is a table of one column.
     """
-    best, best_score = Dialect(","), 0.0
-    for dialect in _candidates("".join(lines)):
+    text = "".join(lines)
+    best, best_score = Dialect("," if "," not in text else NO_DELIMITER), 0.0
+    for dialect in _candidates(text):
         records = [record.cells for record in islice(read_records(lines, dialect), _SAMPLE_RECORDS)]
         score = _regularity([cells for cells in records if cells])
         # More than rounding: an earlier candidate is the more usual one.
@@ -104,9 +112,16 @@ def _ragged(lines: Iterable[str], dialect: Dialect) -> tuple[int, int]:
             if dialect.quoting == "none":
                 suspicious += sum(_is_quoted(cell) for cell in record.cells)
             else:
-                suspicious += sum(cell.count("\n") > 20 for cell in record.cells)
+                suspicious += sum(_swallows_lines(cell, dialect) for cell in record.cells)
     usual = max(widths.values(), default=0)
     return widths.total() - usual, suspicious
+
+
+def _swallows_lines(cell: str, dialect: Dialect) -> bool:
+    """Return whether a field looks like records between two stray quotes."""
+    breaks = cell.count("\n")
+    # Tab-separated texts hardly ever quote, so a line break beside a tab is a record's end.
+    return breaks > 20 or (breaks > 0 and dialect.delimiter == "\t" and "\t" in cell)
 
 
 def _is_quoted(cell: str) -> bool:

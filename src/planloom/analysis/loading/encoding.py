@@ -1,4 +1,4 @@
-"""Finds the encoding of a text: byte order mark, then UTF-8, then the legacy one that reads best."""
+"""Finds the encoding of a text: by its mark, else UTF-8, else the legacy one that reads best."""
 
 from __future__ import annotations
 

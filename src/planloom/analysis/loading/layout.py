@@ -7,6 +7,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from planloom.analysis.loading.moment_text import read_time, split_moment
@@ -116,14 +117,12 @@ def _table_width(rows: Sequence[Row]) -> int:
     widths = Counter(len(row) for row in rows if any_filled(row))
     if not widths:
         return 0
-    many = {size: count for size, count in widths.items() if size > 1} or widths
+    many = {size: count for size, count in widths.items() if size > 1} or dict(widths)
     usual = max(many.values())
+    if usual * 4 < widths.total():
+        return max(widths)
     # Among widths that are equally common the header's, which comes first, is right.
-    return (
-        next(len(row) for row in rows if any_filled(row) and many.get(len(row), 0) == usual)
-        if usual * 4 >= sum(widths.values())
-        else max(widths)
-    )
+    return next(len(row) for row in rows if any_filled(row) and many.get(len(row)) == usual)
 
 
 def _first_table_row(rows: Sequence[Row], width: int) -> int | None:
@@ -145,14 +144,20 @@ def _is_comment(row: Row, width: int) -> bool:
 
 
 def _data_start(rows: Sequence[Row], first: int, width: int) -> int:
-    body = [row for row in rows[first + 1 :] if any_filled(row)]
+    names = normalised(rows[first])
+    need = max(1, filled_cells(rows[first]) // 2)
+    body = [
+        row for row in rows[first + 1 :] if filled_cells(row) >= need and normalised(row) != names
+    ]
     if not body:
         return first if _has_values(rows[first]) else first + 1
-    kinds = _column_kinds(body[len(body) // 2 :] if len(body) > 3 else body[-2:], width)
+    kinds = _column_kinds(body[len(body) // 2 :], width)
     if any(kind != "text" for kind in kinds):
         limit = min(first + _MAX_HEADER_ROWS, len(rows))
         for index in range(first, limit):
-            if any_filled(rows[index]) and not _is_header(rows[index], kinds):
+            if filled_cells(rows[index]) >= need and not _is_header(
+                rows[index], kinds, is_first=index == first
+            ):
                 return _skip_repeats(rows, first, index)
         return first + 1
     start = first + 1 if _could_name(rows[first], body, width) else first
@@ -183,7 +188,7 @@ def _column_kinds(body: Sequence[Row], width: int) -> list[CellKind]:
 
 
 def _column_kind(cells: list[str]) -> CellKind:
-    kinds = Counter(cell_kind(cell) for cell in cells)
+    kinds: Counter[CellKind] = Counter(cell_kind(cell) for cell in cells)
     del kinds["missing"]
     if not kinds:
         return "text"
@@ -191,8 +196,11 @@ def _column_kind(cells: list[str]) -> CellKind:
     return kind if count >= 0.75 * kinds.total() else "text"
 
 
-def _is_header(row: Row, kinds: Sequence[CellKind]) -> bool:
-    """Return whether a row names columns: its cells are of another kind than those below."""
+def _is_header(row: Row, kinds: Sequence[CellKind], *, is_first: bool) -> bool:
+    """Return whether a row names columns: its cells are of another kind than those below.
+
+    A further header row has to be clearer about it than the first one.
+    """
     names = values = 0
     for cell, kind in zip(row, kinds, strict=False):
         found = cell_kind(cell)
@@ -204,7 +212,7 @@ def _is_header(row: Row, kinds: Sequence[CellKind]) -> bool:
     numbers = [cell for cell in row if cell_kind(cell) == "number"]
     if _is_sequence(numbers) and (names or _are_years(numbers)):
         return True
-    return names >= values
+    return names >= values if is_first else names > values
 
 
 def _all_text(row: Row) -> bool:
@@ -223,7 +231,7 @@ def _is_sequence(cells: Sequence[str]) -> bool:
     if len(texts) < 3 or not all(text.isdecimal() for text in texts):
         return False
     numbers = [int(text) for text in texts]
-    return all(b - a == 1 for a, b in zip(numbers, numbers[1:], strict=False))
+    return all(b - a == 1 for a, b in pairwise(numbers))
 
 
 def _are_years(cells: Sequence[str]) -> bool:

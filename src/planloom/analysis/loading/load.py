@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from planloom.analysis.loading.byte_scan import scan_bytes, unpack_gzip
-from planloom.analysis.loading.delimited import load_delimited
+from planloom.analysis.loading.delimited import SMALL_BYTES, load_delimited
 from planloom.analysis.loading.encoding import detect_encoding
 from planloom.analysis.loading.results import LoadedFile, LoadedTable
 from planloom.analysis.loading.sniffing import is_gzip, recognise_format
+from planloom.analysis.loading.staging import SCRATCH
 from planloom.analysis.loading.structured import load_json, load_parquet
 from planloom.analysis.loading.workbook import load_workbook
 from planloom.errors import InputError
@@ -20,12 +22,17 @@ _PACKED = frozenset({".gz", ".gzip"})
 
 
 def load_file(
-    path: Path, *, out: Path, progress: Callable[[int], None] | None = None
+    path: Path,
+    *,
+    out: Path,
+    progress: Callable[[int], None] | None = None,
+    small_bytes: int = SMALL_BYTES,
 ) -> LoadedFile:
     """Read a data file and write its tables as Parquet files below `out`.
 
     `out` is made when it is missing and should be empty: names such as `source.parquet` are
-    overwritten. `progress` is told how much is done, in percent.
+    overwritten. `progress` is told how much is done, in percent. Delimited text of more than
+    `small_bytes` is handed to DuckDB where that is sure to give the same rows.
 
     Raises:
         InputError: the file is missing, empty, protected, damaged or holds no table; the message
@@ -35,16 +42,14 @@ def load_file(
     _check(path)
     out = out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    report = progress or (lambda _percent: None)
+    report = progress or _ignore
     report(0)
-    unpacked = out / "unpacked.part"
+    scratch = out / SCRATCH
+    scratch.mkdir(exist_ok=True)
     try:
-        loaded = _load(path, unpacked, out, report)
+        loaded = _load(path, out, report, small_bytes)
     finally:
-        unpacked.unlink(missing_ok=True)
-        for left in out.glob("*.csv"):
-            if left.name.endswith((".rows.csv", ".rejected.csv", ".utf8.csv")):
-                left.unlink()
+        shutil.rmtree(scratch, ignore_errors=True)
     report(100)
     return loaded
 
@@ -67,11 +72,11 @@ def _check(path: Path) -> None:
         raise InputError(f"'{path.name}' is empty (0 bytes). Export or download it again.")
 
 
-def _load(path: Path, unpacked: Path, out: Path, report: Callable[[int], None]) -> LoadedFile:
+def _load(path: Path, out: Path, report: Callable[[int], None], small_bytes: int) -> LoadedFile:
     content, notes = path, ()
     if is_gzip(path):
-        unpack_gzip(path, unpacked)
-        content = unpacked
+        content = out / SCRATCH / "unpacked"
+        unpack_gzip(path, content)
         notes = (Note("The file was unpacked with gzip.", "文件已用 gzip 解压。"),)
         if not content.stat().st_size:
             raise InputError(f"'{path.name}' is empty once unpacked. Export it again.")
@@ -94,7 +99,13 @@ def _load(path: Path, unpacked: Path, out: Path, report: Callable[[int], None]) 
             notes = (*notes, *text_encoding.notes)
             if file_format == "csv":
                 table, delimiter = load_delimited(
-                    content, scan, text_encoding, out=out, title=title, name=path.name
+                    content,
+                    scan,
+                    text_encoding,
+                    out=out,
+                    title=title,
+                    name=path.name,
+                    small_bytes=small_bytes,
                 )
             else:
                 table = load_json(
@@ -114,3 +125,7 @@ def _title(path: Path) -> str:
     if path.suffix.lower() in _PACKED:
         name = path.stem
     return Path(name).stem or path.name
+
+
+def _ignore(_percent: int) -> None:
+    """Report progress to nobody."""

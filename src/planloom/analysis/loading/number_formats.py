@@ -8,13 +8,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planloom.analysis.loading.number_text import CURRENCIES, split_number
 from planloom.analysis.loading.results import FileFormat
 
+if TYPE_CHECKING:
+    from xlrd.book import Book
+    from xlrd.sheet import Sheet
+
 MAX_BYTES = 5_000_000
 """Formats of larger workbooks are not read: that takes longer than all the values do."""
 _ROWS = 400
+_XLS_NUMBER = 2
 _MOST = 0.9
 _BRACKETED = re.compile(r"\[\$([^\]\-]+)(?:-[0-9A-Fa-f]+)?\]")
 _QUOTED = re.compile(r'"([^"]*)"')
@@ -104,8 +110,8 @@ def _xlsx_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFo
                 rows = book[name].iter_rows(max_row=_ROWS)
                 found[name] = _collected(
                     [
-                        (cell.column - 1, cell.number_format)
-                        for cell in row
+                        (place, str(cell.number_format))
+                        for place, cell in enumerate(row)
                         if isinstance(cell.value, int | float) and not isinstance(cell.value, bool)
                     ]
                     for row in rows
@@ -115,26 +121,26 @@ def _xlsx_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFo
 
 
 def _xls_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFormat, ...]]:
-    import xlrd
+    import xlrd  # only needed for old workbooks
+    from xlrd.biffh import XLRDError
 
     try:
         book = xlrd.open_workbook(str(path), formatting_info=True)
-    except (xlrd.XLRDError, ValueError, IndexError, AssertionError, NotImplementedError):
+    except (XLRDError, ValueError, IndexError, AssertionError, NotImplementedError):
         return {}
-    found: dict[str, tuple[ColumnFormat, ...]] = {}
-    for sheet in book.sheets():
-        if sheet.name in sheets:
-            found[sheet.name] = _collected(
-                [
-                    (
-                        c,
-                        book.format_map[
-                            book.xf_list[sheet.cell_xf_index(r, c)].format_key
-                        ].format_str,
-                    )
-                    for c in range(sheet.row_len(r))
-                    if sheet.cell_type(r, c) == xlrd.XL_CELL_NUMBER
-                ]
-                for r in range(min(sheet.nrows, _ROWS))
-            )
-    return found
+    return {
+        sheet.name: _collected(
+            _xls_codes(book, sheet, row) for row in range(min(sheet.nrows, _ROWS))
+        )
+        for sheet in book.sheets()
+        if sheet.name in sheets
+    }
+
+
+def _xls_codes(book: Book, sheet: Sheet, row: int) -> list[tuple[int, str]]:
+    codes: list[tuple[int, str]] = []
+    for column in range(sheet.row_len(row)):
+        if sheet.cell_type(row, column) == _XLS_NUMBER:
+            style = book.xf_list[sheet.cell_xf_index(row, column)]
+            codes.append((column, str(book.format_map[style.format_key].format_str)))
+    return codes

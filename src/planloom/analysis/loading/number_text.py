@@ -6,39 +6,45 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 MISSING_MARKERS = frozenset(
-    {
-        "-", "--", "---", "—", "–", "——", ".", "..", "...", "?", "*", "/", "\\n", "n/a", "na", "n.a.",
-        "n.a", "nan", "nr", "nd", "n.d.", "null", "none", "nil", "missing", "unknown", "not available",
-        "#n/a", "#na", "#n/d", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "<na>",
-        "tbd", "无", "無", "暂无", "缺失", "未知", "空", "不详", "无数据",
-    }
-)  # fmt: skip
+    _words(
+        "- -- --- — – —— . .. ... ? * / \\n n/a na n.a. n.a nan nr nd n.d. null none nil missing "
+        "unknown #n/a #na #n/d #div/0! #value! #ref! #name? #num! #null! <na> tbd "
+        "无 無 暂无 缺失 未知 空 不详 无数据"
+    )
+) | {"not available"}
 """What stands for "no value" in columns of numbers and dates, in lower case."""
 
 _UNITS = {
     "￥": "¥", "人民币": "¥", "us$": "$", "rmb": "CNY", "圆": "元", "％": "%", "euro": "€",
 }  # fmt: skip
-_SYMBOLS = ["US$", "HK$", "NT$", "R$", "A$", "C$", "S$", "$", "€", "£", "¥", "￥", "₩", "₹", "₽", "₺", "฿", "₫", "₪", "₴", "kr", "zł", "CHF", "Fr.", "Kč"]
-_CODES = ["USD", "EUR", "GBP", "CNY", "RMB", "JPY", "CHF", "AUD", "CAD", "HKD", "TWD", "KRW", "INR", "SGD", "SEK", "NOK", "DKK", "PLN", "BRL", "RUB"]
-_SUFFIXES = ["%", "％", "‰", "元", "美元", "欧元", "日元", "港元", "円", "圆", "euro", "kg", "g", "mg", "t", "lb", "oz", "km", "cm", "mm", "m", "ml", "l", "L", "kWh", "kW", "MW", "GB", "MB", "°C", "℃", "件", "个", "個", "人", "台", "箱", "吨", "噸", "岁", "歲", "天", "年", "月", "次", "套", "只", "公斤", "千克", "克", "斤", "米", "公里", "平方米", "㎡", "m²", "m2", "小时", "分钟"]
-
+_SYMBOLS = _words("US$ HK$ NT$ R$ A$ C$ S$ $ € £ ¥ ￥ ₩ ₹ ₽ ₺ ฿ ₫ ₪ ₴ kr zł CHF Fr. Kč")
+_CODES = _words("USD EUR GBP CNY RMB JPY CHF AUD CAD HKD TWD KRW INR SGD SEK NOK DKK PLN BRL RUB")
+_MONEY_WORDS = _words("元 美元 欧元 日元 港元 円 圆 euro")
+_MEASURES = _words(
+    "% ％ ‰ kg g mg t lb oz km cm mm m ml l L kWh kW MW GB MB °C ℃ 件 个 個 人 台 箱 吨 噸 "
+    "岁 歲 天 年 月 次 套 只 公斤 千克 克 斤 米 公里 平方米 ㎡ m² m2 小时 分钟"
+)
 CURRENCIES = frozenset(
-    _UNITS.get(word.lower(), word)
-    for word in [*_SYMBOLS, *_CODES, *["元", "美元", "欧元", "日元", "港元", "円"]]
+    _UNITS.get(word.lower(), word) for word in (*_SYMBOLS, *_CODES, *_MONEY_WORDS)
 )
 """Units of money, in the spelling of `NumberText.unit`."""
 
 
-def _any_of(words: list[str]) -> str:
+def _any_of(*words: str) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
 _NUMBER = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<prefix>{_any_of(_SYMBOLS + _CODES)})?\s*"
+    rf"(?P<open>\()?\s*(?P<sign>[+-])?\s*(?P<prefix>{_any_of(*_SYMBOLS, *_CODES)})?\s*"
     r"(?P<inner>[+-])?\s*(?P<body>\d[\d.,' ]*|[.,]\d+)(?P<exponent>[eE][+-]?\d{1,3})?\s*"
     r"(?P<scale>万亿|百万|千万|[千万萬亿億])?\s*"
-    rf"(?P<suffix>{_any_of(_SYMBOLS + _CODES + _SUFFIXES)})?\s*(?P<close>\))?"
+    rf"(?P<suffix>{_any_of(*_SYMBOLS, *_CODES, *_MONEY_WORDS, *_MEASURES)})?\s*(?P<close>\))?"
 )
 _SCALES = {
     "千": 10**3, "万": 10**4, "萬": 10**4, "百万": 10**6, "千万": 10**7, "亿": 10**8, "億": 10**8,

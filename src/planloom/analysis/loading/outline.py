@@ -11,7 +11,7 @@ from planloom.analysis.loading.dialect import Record
 from planloom.analysis.loading.header_names import column_names
 from planloom.analysis.loading.layout import Layout, Span, any_filled, find_layout, normalised
 from planloom.analysis.loading.record_sorting import RecordSorter
-from planloom.analysis.loading.staging import RawTable, StagedRows
+from planloom.analysis.loading.staging import SCRATCH, RawTable, StagedRows
 from planloom.analysis.loading.wording import shortened
 from planloom.notes import Note
 
@@ -80,7 +80,9 @@ def stage_table(
     `records` begin where those of the outline did. `units` are those of the fields.
     """
     layout, leaf, start = outline.layout, outline.leaf, outline.first_line
-    with StagedRows(folder=out, name=name, width=layout.width, watched=outline.unnamed) as rows:
+    with StagedRows(
+        folder=out / SCRATCH, name=name, width=layout.width, watched=outline.unnamed
+    ) as rows:
         for index, reason in layout.above:
             rows.set_aside(outline.head[index].line, reason, outline.head[index].cells)
         sorter = RecordSorter(

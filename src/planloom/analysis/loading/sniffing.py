@@ -69,7 +69,7 @@ def recognise_format(
     for magic, what, advice in _NO_TABLE:
         if head.startswith(magic):
             raise InputError(f"'{name}' is {what}, not a data file. {advice}")
-    if head.startswith(b"PK\x03\x04") or head.startswith(b"PK\x05\x06"):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _recognise_zip(path, name, max_unpacked_bytes)
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         return _recognise_ole(path, name)
@@ -131,9 +131,9 @@ def _is_binary(head: bytes) -> bool:
     controls = sum(head.count(byte) for byte in range(1, 32) if byte not in (9, 10, 11, 12, 13, 27))
     nuls = head.count(0)
     # UTF-16 without a mark has many NULs, all in the even or all in the odd places.
-    if nuls > len(head) * 0.1:
+    if nuls > len(head) * 0.3:
         return min(head[::2].count(0), head[1::2].count(0)) > nuls * 0.2
-    return controls > max(1, len(head) * 0.02)
+    return controls > max(4, len(head) * 0.05)
 
 
 def _recognise_text(head: bytes, name: str) -> FileFormat:

@@ -10,7 +10,11 @@ from types import TracebackType
 
 from planloom.notes import Note
 
+SCRATCH = "loading.part"
+"""Folder below the output folder for files that are needed only while loading."""
 SAMPLE_CELLS = 400_000
+SAMPLE_ROWS = 4_000
+"""Types are planned on so much; cells outside of the sample that do not fit are met on reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,7 @@ class StagedRows:
     def __enter__(self) -> StagedRows:
         self._rows_file = self.rows_path.open("w", encoding="utf-8", newline="")
         self._rejected_file = self.rejected_path.open("w", encoding="utf-8", newline="")
-        # All fields are quoted: the writer leaves a lone CR bare, and DuckDB would end a line there.
+        # All are quoted: the writer leaves a lone CR bare, and DuckDB would end a line there.
         self._rows = csv.writer(self._rows_file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         self._rejects = csv.writer(self._rejected_file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         return self
@@ -102,7 +106,7 @@ class StagedRows:
                 self.filled.add(place)
         if self.kept % self._stride == 0:
             self.sample.append(tuple(cells))
-            if len(self.sample) * self.width > SAMPLE_CELLS and len(self.sample) > 100:
+            if len(self.sample) > max(100, min(SAMPLE_ROWS, SAMPLE_CELLS // self.width)):
                 # Half of the sample goes and half as many are taken from now on.
                 self.sample = self.sample[::2]
                 self._stride *= 2

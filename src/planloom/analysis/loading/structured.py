@@ -16,7 +16,7 @@ from planloom.analysis.loading.byte_scan import ByteScan
 from planloom.analysis.loading.encoding import Encoding
 from planloom.analysis.loading.header_names import unique_names
 from planloom.analysis.loading.results import FileFormat, LoadedTable
-from planloom.analysis.loading.staging import RawTable, StagedRows
+from planloom.analysis.loading.staging import SCRATCH, RawTable, StagedRows
 from planloom.analysis.loading.text_lines import TextFile
 from planloom.analysis.loading.typed_table import write_typed
 from planloom.errors import InputError
@@ -163,9 +163,11 @@ def _records(document: object) -> Iterable[JsonRecord]:
     if isinstance(columns, list) and "data" in lists:
         names = [_column_name(column) for column in cast("list[object]", columns)]
         return [_named(names, row) for row in lists["data"]]
-    if lists and len(lists) == len(fields) and len({len(v) for v in lists.values()}) == 1:
-        if not any(isinstance(item, dict) for values in lists.values() for item in values):
-            return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+    sizes = {len(values) for values in lists.values()}
+    has_objects = any(isinstance(item, dict) for values in lists.values() for item in values)
+    if len(lists) == len(fields) and len(sizes) == 1 and not has_objects:
+        rows = zip(*lists.values(), strict=True)
+        return [dict(zip(lists, row, strict=True)) for row in rows]
     of_records = [values for values in lists.values() if _mostly_objects(values)]
     if of_records:
         return _list_records(max(of_records, key=len))
@@ -173,14 +175,17 @@ def _records(document: object) -> Iterable[JsonRecord]:
 
 
 def _column_name(column: object) -> str:
-    named = cast("JsonRecord", column) if isinstance(column, dict) else {}
-    return str(named.get("name") or named.get("field") or column)
+    """Return the name of a column, which some write as an object such as {"name": "sales"}."""
+    if isinstance(column, dict):
+        named = cast("JsonRecord", column)
+        return str(named.get("name") or named.get("field") or named)
+    return str(column)
 
 
 def _named(names: Sequence[str], row: object) -> JsonRecord:
     if isinstance(row, dict):
         return cast("JsonRecord", row)
-    cells = cast("list[object]", row) if isinstance(row, list) else [row]
+    cells: list[object] = cast("list[object]", row) if isinstance(row, list) else [row]
     return dict(zip(names, cells, strict=False))
 
 
@@ -248,7 +253,7 @@ def _stage(
     items: Callable[[], Iterable[Item]], keys: tuple[str, ...], out: Path, title: str
 ) -> RawTable:
     names, notes = unique_names(keys)
-    with StagedRows(folder=out, name="source", width=len(keys)) as rows:
+    with StagedRows(folder=out / SCRATCH, name="source", width=len(keys)) as rows:
         for item in items():
             if isinstance(item, _Broken):
                 rows.reject(item.line, item.reason, [item.content])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import duckdb
 
 from planloom.analysis.database import connect, identifier, literal, write_table
 from planloom.analysis.loading.column_plans import NEEDED, ColumnPlan, as_text, plan_columns
@@ -16,32 +17,18 @@ from planloom.analysis.loading.wording import grouped, shown_cells
 from planloom.notes import Note
 from planloom.values import Column, TableRef
 
-if TYPE_CHECKING:
-    import duckdb
-
 _MAX_ROUNDS = 3
+_MANY_COLUMNS = 1000
 _LINE_LIMIT = 2_000_000
 
 
 def write_typed(raw: RawTable, out: Path, *, name: str) -> LoadedTable:
-    """Write the records of `raw` as `<name>.parquet` below `out`, typed by their cells.
-
-    Types come from a sample. While the whole table is read, cells that the sample did not
-    foresee are collected; when they refute a type it is chosen again, and the table read anew.
-    """
-    columns = [[record[place] for record in raw.sample] for place in raw.places]
-    plans = plan_columns(raw.names, columns, native=raw.native)
-    with connect(writable=out, readable=(raw.path,)) as connection:
-        for _ in range(_MAX_ROUNDS):
-            reader = CellReader(plans)
-            table = _write(connection, raw, reader, out, name)
-            changed = _replan(raw, columns, reader, table, connection)
-            if not changed:
-                break
-            plans = [changed.get(i, plan) for i, plan in enumerate(plans)]
+    """Write the staged records of `raw` as `<name>.parquet` below `out`, typed by their cells."""
+    readable = [path for path in (raw.path, raw.rejected) if path is not None]
+    with connect(writable=out, readable=readable) as connection:
+        table, reader = read_columns(connection, raw, out, name)
         rejected = _write_rejected(connection, raw, out, name)
-    notes = [note for plan in plans for note in plan.notes]
-    notes += _reading_notes(reader)
+    notes = [note for plan in reader.plans for note in plan.notes] + reading_notes(reader)
     return LoadedTable(
         table=table, title=raw.title, header=raw.names, rows_in=raw.rows_in,
         rows_kept=table.rows, rows_rejected=raw.rows_in - table.rows, header_row=raw.header_row,
@@ -49,15 +36,36 @@ def write_typed(raw: RawTable, out: Path, *, name: str) -> LoadedTable:
     )  # fmt: skip
 
 
+def read_columns(
+    connection: duckdb.DuckDBPyConnection, raw: RawTable, out: Path, name: str
+) -> tuple[TableRef, CellReader]:
+    """Write the records as a typed table and return it with what its cells showed.
+
+    Types come from a sample. While the whole table is read, cells that the sample did not
+    foresee are collected; when they refute a type it is chosen again, and the table read anew.
+    """
+    columns = [[record[place] for record in raw.sample] for place in raw.places]
+    reader = CellReader(plan_columns(raw.names, columns, native=raw.native))
+    table = _write(connection, raw, reader, out, name)
+    for _ in range(_MAX_ROUNDS):
+        changed = _replan(raw, columns, reader, table, connection)
+        if not changed:
+            break
+        reader = CellReader([changed.get(i, plan) for i, plan in enumerate(reader.plans)])
+        table = _write(connection, raw, reader, out, name)
+    return table, reader
+
+
 def raw_sql(raw: RawTable) -> str:
     """Return the SQL that reads the records of a raw table, all columns as text."""
     fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(raw.width))
+    rejects = "" if raw.is_staged else ", store_rejects = true"
     longest = max(_LINE_LIMIT, raw.longest * 4 + 16 * raw.width)
     return (
         f"read_csv({literal(str(raw.path))}, auto_detect = false, header = false, "
         f"delim = {literal(raw.delimiter)}, quote = '\"', escape = '\"', skip = {raw.skip}, "
         f"columns = {{{fields}}}, nullstr = ['', '\\N'], max_line_size = {longest}, "
-        f"compression = 'none', strict_mode = true)"
+        f"compression = 'none', strict_mode = true{rejects})"
     )
 
 
@@ -65,8 +73,9 @@ def _write(
     connection: duckdb.DuckDBPyConnection, raw: RawTable, reader: CellReader, out: Path, name: str
 ) -> TableRef:
     reader.register(connection)
+    by_hand = len(reader.plans) > _MANY_COLUMNS
     selected = ", ".join(
-        f"{column_sql(i, f'c{place}', plan)} AS {identifier(plan.name)}"
+        f"{column_sql(i, f'c{place}', plan, by_hand=by_hand)} AS {identifier(plan.name)}"
         for i, (place, plan) in enumerate(zip(raw.places, reader.plans, strict=True))
     )
     units = {plan.name: plan.unit for plan in reader.plans if plan.unit}
@@ -125,7 +134,8 @@ def _mixed_note(plan: ColumnPlan) -> Note:
     )
 
 
-def _reading_notes(reader: CellReader) -> list[Note]:
+def reading_notes(reader: CellReader) -> list[Note]:
+    """Return which cells became missing, in words."""
     notes: list[Note] = []
     for plan, missing, unread in zip(reader.plans, reader.missing, reader.unread, strict=True):
         if missing:

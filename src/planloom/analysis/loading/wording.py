@@ -13,7 +13,7 @@ _MAX_CHARS = 80
 
 
 def grouped(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return the notes, those that differ only in `columns` (and `example`) as one.
+    """Return the notes, those that differ only in `columns`, `example` and the count `n` as one.
 
     >>> note = Note("Text: {columns}.", "文本：{columns}。", {"columns": "a"})
     >>> other = Note("Text: {columns}.", "文本：{columns}。", {"columns": "b"})
@@ -24,7 +24,7 @@ def grouped(notes: Iterable[Note]) -> tuple[Note, ...]:
     for note in notes:
         apart = sorted(
             (name, value) for name, value in note.args.items()
-            if name not in ("columns", "example")
+            if name not in ("columns", "example", "n")
         )  # fmt: skip
         groups.setdefault((note.en, *apart), []).append(note)
     return tuple(_merged(group) for group in groups.values())
@@ -38,7 +38,8 @@ def _merged(group: list[Note]) -> Note:
     shown = ", ".join(names[:_MAX_NAMES])
     if len(names) > _MAX_NAMES:
         shown += f", … (+{len(names) - _MAX_NAMES})"
-    return Note(first.en, first.zh, {**first.args, "columns": shown})
+    counted = {"n": sum(int(note.args["n"]) for note in group)} if "n" in first.args else {}
+    return Note(first.en, first.zh, {**first.args, **counted, "columns": shown})
 
 
 def shown_cells(cells: Counter[str]) -> str:

@@ -60,12 +60,12 @@ def test_a_shown_fact_is_accepted(value: float, unit: str, lang: Lang) -> None:
 def test_a_value_changed_by_more_than_the_rounding_is_refused(
     value: float, unit: str, lang: Lang, steps: float, up: bool
 ) -> None:
+    assume(abs(value) < 1e11)  # beyond, floats are too coarse for the tenths of a per cent
     text = sentence(show_fact(fact(value, unit), lang), lang)
     (numeral,) = read_numerals(text)
     assert numeral.value is not None
     change = steps * 2 * numeral.tolerance * (1 if up else -1)
     assume(change and math.isfinite(value + change))
-    # A ratio and its percentage are the same statement.
     other = fact(value + change, unit)
     assert refused(text, other, lang=lang) == [numeral.text]
 

@@ -15,6 +15,10 @@ def test_markdown_markup_goes_and_words_stay() -> None:
     assert text.split() == ["Title", "Bold", "and", "link", "pic", "2", "item"]
 
 
+def test_escaped_marks_stay() -> None:
+    assert visible_text(r"drop\_rows 1\.5 \*") == "drop_rows 1.5 *"
+
+
 def test_fenced_code_goes_also_when_it_is_not_closed() -> None:
     assert visible_text("a\n```\n1\n```\nb\n~~~py\n2\n").split() == ["a", "b"]
 

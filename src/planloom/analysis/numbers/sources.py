@@ -83,7 +83,7 @@ class ValueIndex:
     def between(self, low: float, high: float, unit: str = ANY_UNIT) -> Iterable[Source]:
         """Yield the sources with low <= value <= high, both widened by float noise."""
         values = self._values.get(unit, [])
-        noise = 1e-9 * (high - low) + 8 * math.ulp(max(abs(low), abs(high)))
+        noise = 1e-9 * (high - low) + 2 * math.ulp(max(abs(low), abs(high)))
         start = bisect.bisect_left(values, low - noise)
         stop = bisect.bisect_right(values, high + noise)
         group = self._groups.get(unit, [])

@@ -30,6 +30,8 @@ class ChartSpec:
     """Bars lie, so that long names can be read."""
     rows: int = 0
     """Draw only the first rows of the table, as without the row of all the rest; 0: all."""
+    incomplete: tuple[Literal["first", "last"], ...] = ()
+    """Ends of a time axis whose period is not whole in the data; a line is dashed there."""
 
 
 @dataclass(frozen=True, kw_only=True)

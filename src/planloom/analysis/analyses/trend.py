@@ -135,4 +135,11 @@ def _chart(course: Course, series: Series | None, title: Note) -> ChartSpec | No
         x_title=period_heading(timeline.grain),
         y_title=timeline.measure.heading(),
         unit=timeline.measure.unit,
+        incomplete=_incomplete_ends(timeline),
     )
+
+
+def _incomplete_ends(timeline: Timeline) -> tuple[Literal["first", "last"], ...]:
+    first: tuple[Literal["first"], ...] = ("first",) if timeline.first_is_partial else ()
+    last: tuple[Literal["last"], ...] = ("last",) if timeline.last_is_partial else ()
+    return (*first, *last)

@@ -49,7 +49,7 @@ def compose(material: Material) -> Document:
         lang=lang,
         sections=sections,
         facts=facts,
-        allowed=_allowed(material, quality),
+        allowed=_allowed(material),
         labels=_labels(material, quality),
     )
 
@@ -279,10 +279,15 @@ _FILES = Note(
 _FACTS = Note("How every number was computed", "每个数字的计算方法")
 
 
-def _allowed(material: Material, quality: QualityPart) -> tuple[str, ...]:
-    """Texts of the user and of the source, whose numbers need no fact of their own."""
-    words = [str(value) for note in _spoken(material) for value in note.args.values()]
-    return (material.goal, *quality.texts, *words)
+def _allowed(material: Material) -> tuple[str, ...]:
+    """The goal, and counts that its reading repeats, whose numbers need no fact of their own."""
+    counts = [
+        str(value)
+        for note in _spoken(material)
+        for value in note.args.values()
+        if not isinstance(value, str)
+    ]
+    return (material.goal, *counts)
 
 
 def _spoken(material: Material) -> list[Note]:

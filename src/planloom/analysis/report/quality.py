@@ -8,6 +8,7 @@ from typing import cast
 from duckdb import DuckDBPyConnection
 
 from planloom.analysis.database import connect, identifier, plain
+from planloom.analysis.loading.reasons import reason_text
 from planloom.analysis.report.document import Block, Bullets, Disclosure, Grid, Paragraph
 from planloom.analysis.report.material import Material
 from planloom.analysis.report.text import guard
@@ -190,16 +191,45 @@ def _rows_grid(summary: Note, peek: _Peek | None, lang: Lang) -> list[Block]:
     if peek is None:
         return []
     grid = Grid(
-        headings=tuple(guard(heading) for heading in peek.headings),
-        rows=tuple(tuple(guard(cell) for cell in row) for row in peek.rows),
+        headings=tuple(_heading(heading, lang) for heading in peek.headings),
+        rows=tuple(
+            tuple(_cell_text(*cell, lang) for cell in zip(peek.headings, row, strict=True))
+            for row in peek.rows
+        ),
         numeric=tuple(False for _ in peek.headings),
         caption=_FIRST_ONES.text(lang) if peek.more else "",
     )
     return [Disclosure(summary=summary.text(lang), blocks=(grid,))]
 
 
+def _heading(name: str, lang: Lang) -> str:
+    own = _OWN_HEADINGS.get(name)
+    return own.text(lang) if own else guard(name)
+
+
+def _cell_text(heading: str, cell: str, lang: Lang) -> str:
+    if heading == "reason":
+        return guard(reason_text(cell, lang))
+    if heading == "operation" and cell in _OPERATIONS:
+        return _OPERATIONS[cell].text(lang)
+    return guard(cell)
+
+
 _REJECTED = Note("Lines that could not be read", "无法识别的行")
 _REMOVED = Note("Rows set aside by cleaning", "清洗时搁置的行")
+# Columns of the tables of rejected lines and removed rows that are ours, not the file's.
+_OWN_HEADINGS = {
+    "line": Note("line", "行号"), "reason": Note("reason", "原因"),
+    "content": Note("content", "内容"), "row": Note("row", "行号"),
+    "operation": Note("operation", "操作"),
+}  # fmt: skip
+_OPERATIONS = {
+    "drop_duplicates": Note("exact duplicate", "完全重复"),
+    "drop_total_rows": Note("total row", "合计行"),
+    "drop_empty_rows": Note("empty row", "空行"),
+    "drop_missing": Note("missing value", "缺失值"),
+    "drop_where": Note("condition", "按条件剔除"),
+}
 _FIRST_ONES = Note("The first of them:", "仅列出前几行：")
 
 

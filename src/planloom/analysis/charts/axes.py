@@ -18,7 +18,7 @@ from planloom.analysis.charts.scales import ValueAxis
 
 _TICK_GAP = 14.0
 _MOST_TICKS = 13
-_LINE = style.SMALL_SIZE * 1.2
+_LINE = style.SMALL_SIZE * 1.36
 
 
 def label_room(lettering: Lettering, axis: ValueAxis) -> float:

@@ -70,7 +70,7 @@ class Canvas:
         self.figure = Figure(figsize=(style.WIDTH / 72, self.height / 72), dpi=style.DPI)
         FigureCanvasAgg(self.figure)
         self.paper = self.figure.add_axes((0, 0, 1, 1), label="paper")
-        self.paper.set(xlim=(0, style.WIDTH), ylim=(self.height, 0), zorder=2)
+        self.paper.set(xlim=(0, style.WIDTH), ylim=(self.height, 0), xticks=[], yticks=[], zorder=2)
         self.paper.set_axis_off()
         self._draw_header(title, subtitle, rows)
 

@@ -64,12 +64,12 @@ def typeface_for(text: str, *, chinese: Iterable[fonts.FontChoice] | None = None
         place = 1 if font.family in _POOR_LATIN else 0
         faces.insert(place, (_registered(font.path), font.path))
     missing = glyphs.missing_glyphs(text, [path for _, path in faces])
-    squares = sorted(letter for letter in missing if glyphs.is_cjk(letter))
+    squares = dict.fromkeys(each for each in text if each in missing and glyphs.is_cjk(each))
     if squares and font is None:
         raise ToolError(
-            f"No font here can draw '{''.join(squares[:8])}', which the chart's text holds. "
+            f"No font here can draw '{''.join(squares)[:8]}', which the chart's text holds. "
             f"Install one: {fonts.INSTALL_LINE}",
-            zh=f"没有字体能显示图中的文字“{''.join(squares[:8])}”。安装方法：{fonts.INSTALL_LINE}",
+            zh=f"没有字体能显示图中的文字“{''.join(squares)[:8]}”。安装方法：{fonts.INSTALL_LINE}",
         )
     if missing:
         more = glyphs.fonts_for(missing, fonts.system_font_files())

@@ -82,7 +82,7 @@ def _settings() -> Generator[None]:
 def _figure(data: ChartData, sheet: Sheet, spec: ChartSpec) -> Figure:
     match spec.kind:
         case "line":
-            return draw_line(data, sheet)
+            return draw_line(data, sheet, incomplete=spec.incomplete if data.grain else ())
         case "donut":
             return draw_donut(data, sheet)
         case _:

@@ -101,7 +101,7 @@ def short_value(
     if is_currency_sign(unit) and not word and 0.01 <= abs(value) < 100:
         # Nobody writes $4.5 for four dollars fifty.
         text = _number(value, 0 if value == round(value) else 2)
-    elif "." in text and not (even and word):
+    elif "." in text and "e" not in text and not (even and word):
         text = text.rstrip("0").rstrip(".")
     return with_unit(text + word, unit)
 

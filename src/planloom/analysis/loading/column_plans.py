@@ -23,7 +23,7 @@ from planloom.analysis.loading.number_text import (
     read_number,
     split_number,
 )
-from planloom.analysis.loading.separators import choose_separators
+from planloom.analysis.loading.separators import Separators, choose_separators
 from planloom.notes import Note
 from planloom.values import ColumnType
 
@@ -147,7 +147,7 @@ def _as_number(name: str, present: Counter[str], habits: Habits) -> ColumnPlan |
     whole = unit != "%" and all(not isinstance(value, float) for value in values.values())
     return ColumnPlan(
         name=name, type="integer" if whole else "number", number=style, unit=unit,
-        notes=(*unit_notes, *_style_notes(name, style, separators.example, texts)),
+        notes=(*unit_notes, *_style_notes(name, style, separators, texts)),
     )  # fmt: skip
 
 
@@ -216,14 +216,21 @@ def _unit_note(name: str, unit: str, bare: int) -> Note:
 
 
 def _style_notes(
-    name: str, style: NumberStyle, example: str, texts: dict[str, NumberText]
+    name: str, style: NumberStyle, separators: Separators, texts: dict[str, NumberText]
 ) -> list[Note]:
     notes: list[Note] = []
     if style.decimal == ",":
         notes.append(Note(
             "A comma was read as the decimal mark, because of values such as {example}: {columns}.",
             "根据 {example} 等值，逗号按小数点读取：{columns}。",
-            {"columns": name, "example": example},
+            {"columns": name, "example": separators.example},
+        ))  # fmt: skip
+    if separators.open_point:
+        notes.append(Note(
+            "No value settles whether the point in numbers such as {example} marks decimals or "
+            "thousands; it was read as the decimal mark: {columns}.",
+            "没有值能确定 {example} 中的点是小数点还是千位分隔符；已按小数点读取：{columns}。",
+            {"columns": name, "example": separators.open_point},
         ))  # fmt: skip
     grouped = next(
         (p.body for p in texts.values() if style.thousands and style.thousands in p.body), None

@@ -121,6 +121,9 @@ def _narrowed(value: Cell, kind: ColumnType) -> Cell:
 
 # SQL
 
+_CAST = "<cast>"
+_CAST_TYPES: dict[ColumnType, str] = {"integer": "BIGINT", "number": "DOUBLE"}
+
 
 def column_sql(index: int, cell: str, plan: ColumnPlan, *, by_hand: bool = False) -> str:
     """Return the SQL that reads the text column `cell` by the plan with this index.
@@ -134,16 +137,23 @@ def column_sql(index: int, cell: str, plan: ColumnPlan, *, by_hand: bool = False
     if by_hand:
         return slow
     fast = _FAST[plan.type](cell, plan)
+    if plan.type in _CAST_TYPES:
+        # The cast comes from the inner query: DuckDB would work it out at each mention.
+        fast = fast.replace(_CAST, f"v{index}")
     return f"CASE WHEN {cell} IS NULL THEN NULL ELSE coalesce({fast}, {slow}) END"
+
+
+def cast_sql(index: int, cell: str, plan: ColumnPlan) -> str:
+    """Return the SQL of the column `v<index>` that `column_sql` reads; "" when it needs none."""
+    kind = _CAST_TYPES.get(plan.type)
+    return f"TRY_CAST({cell} AS {kind}) AS v{index}" if kind else ""
 
 
 def _fast_integer(cell: str, plan: ColumnPlan) -> str:
     # Only the form that the number itself would be written in: a cast alone also takes
     # '007', '1.5' (as 2), '0x1F' and '1_000'.
-    value = f"TRY_CAST({cell} AS BIGINT)"
-    plain = (
-        f"CASE WHEN {value}::VARCHAR = {cell} AND {value} < 1{'0' * MAX_DIGITS} THEN {value} END"
-    )
+    limit = f"1{'0' * MAX_DIGITS}"
+    plain = f"CASE WHEN {_CAST}::VARCHAR = {cell} AND {_CAST} < {limit} THEN {_CAST} END"
     return f"{plain}, {_styled(cell, plan, 'BIGINT')}" if _is_styled(plan) else plain
 
 
@@ -151,9 +161,8 @@ def _fast_number(cell: str, plan: ColumnPlan) -> str:
     styled = _styled(cell, plan, "DOUBLE")
     if plan.number.decimal == "," or plan.number.unit_required:
         return styled
-    value = f"TRY_CAST({cell} AS DOUBLE)"
     # 'nan', 'inf' and '1_000' are words to us, not numbers.
-    plain = f"CASE WHEN isfinite({value}) AND NOT contains({cell}, '_') THEN {value} END"
+    plain = f"CASE WHEN isfinite({_CAST}) AND NOT contains({cell}, '_') THEN {_CAST} END"
     return f"{plain}, {styled}" if _is_styled(plan) else plain
 
 

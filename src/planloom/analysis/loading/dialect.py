@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from planloom.analysis.loading.moment_text import read_time, split_moment
+from planloom.analysis.loading.moment_text import read_time
 from planloom.analysis.loading.number_text import looks_like_number
 
 Quoting = Literal["double", "none", "single", "backslash"]
@@ -78,7 +78,7 @@ def detect_dialect(lines: Sequence[str]) -> Dialect:
     best, best_score = Dialect("," if "," not in text else NO_DELIMITER), 0.0
     for dialect in _candidates(text):
         records = [record.cells for record in islice(read_records(lines, dialect), _SAMPLE_RECORDS)]
-        score = _regularity([cells for cells in records if cells])
+        score = _regularity([cells for cells in records if cells], dialect.delimiter)
         # More than rounding: an earlier candidate is the more usual one.
         if score > best_score + 1e-6:
             best, best_score = dialect, score
@@ -143,7 +143,7 @@ def _candidates(text: str) -> Iterator[Dialect]:
             yield Dialect(delimiter, "single")
 
 
-def _regularity(records: list[list[str]]) -> float:
+def _regularity(records: list[list[str]], delimiter: str) -> float:
     """Return how much a reading looks like a table, from 0 to about 1."""
     widths = Counter(len(cells) for cells in records if len(cells) > 1)
     if not widths:
@@ -155,16 +155,21 @@ def _regularity(records: list[list[str]]) -> float:
     if consistency < _CONSISTENT or (len(region) == 1 and len(records) > 1):
         return 0.0
     clean = statistics.fmean(
-        _cleanness(cell) for cells in region[:100] if len(cells) == width for cell in cells[:50]
+        _cleanness(cell, delimiter)
+        for cells in region[:100]
+        if len(cells) == width
+        for cell in cells[:50]
     )
     return consistency * (0.5 + 0.5 * clean) * (0.9 + 0.1 * len(region) / len(records))
 
 
-def _cleanness(cell: str) -> float:
+def _cleanness(cell: str, delimiter: str) -> float:
+    """Return how much a field looks like one value, from 0 to 1."""
     if not cell or cell.isalnum() or looks_like_number(cell) or read_time(cell):
         return 1.0
-    if cell.count('"') % 2 or any(mark in cell for mark in ";\t|^"):
+    if cell.count('"') % 2 or _is_quoted(cell):
         return 0.0
-    if "," in cell:
-        return 0.6
-    return 1.0 if split_moment(cell) or not _is_quoted(cell) else 0.0
+    # The delimiter itself inside a field shows that the quotes were understood.
+    if any(mark in cell for mark in ";\t|^" if mark != delimiter):
+        return 0.0
+    return 0.6 if "," in cell and delimiter != "," else 1.0

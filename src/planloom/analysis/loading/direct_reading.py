@@ -81,7 +81,7 @@ def _is_plain(text: TextFile, dialect: Dialect, outline: Outline) -> bool:
         and outline.first_line is not None
         and not any(reason.startswith("comment") for _, reason in outline.layout.above)
         and _is_regular(outline.body, outline.layout.width)
-        and _is_regular(_tail(text, dialect), outline.layout.width)
+        and _is_regular(_tail(text, dialect, outline), outline.layout.width)
     )
 
 
@@ -91,9 +91,11 @@ def _is_regular(records: Sequence[Record], width: int) -> bool:
     return all(filled_cells(record.cells) >= need for record in records)
 
 
-def _tail(text: TextFile, dialect: Dialect) -> list[Record]:
+def _tail(text: TextFile, dialect: Dialect, outline: Outline) -> list[Record]:
     start = max(0, text.scan.size - _BLOCK_BYTES)
-    return list(_block(text.path, start, dialect))
+    records = list(_block(text.path, start, dialect))
+    above = outline.first_line or 1
+    return records if start else [record for record in records if record.line >= above]
 
 
 def _block(path: Path, start: int, dialect: Dialect) -> Iterator[Record]:

@@ -160,7 +160,8 @@ def _data_start(rows: Sequence[Row], first: int, width: int) -> int:
             ):
                 return _skip_repeats(rows, first, index)
         return first + 1
-    start = first + 1 if _could_name(rows[first], body, width) else first
+    below = rows[_skip_repeats(rows, first, first + 1) :]
+    start = first + 1 if _could_name(rows[first], below, width) else first
     return _skip_repeats(rows, first, start)
 
 
@@ -170,6 +171,12 @@ def _skip_repeats(rows: Sequence[Row], first: int, start: int) -> int:
         while start < len(rows) and normalised(rows[start]) == names:
             start += 1
     return start
+
+
+def is_ruling(row: Row) -> bool:
+    """Return whether a row only draws a line, as below the header of a Markdown table."""
+    texts = [cell.strip() for cell in row if cell.strip()]
+    return bool(texts) and all(re.fullmatch(r":?[-=_]{3,}:?", text) for text in texts)
 
 
 def normalised(row: Row) -> list[str]:

@@ -28,7 +28,7 @@ _CODES = _words("USD EUR GBP CNY RMB JPY CHF AUD CAD HKD TWD KRW INR SGD SEK NOK
 _MONEY_WORDS = _words("元 美元 欧元 日元 港元 円 圆 euro")
 _MEASURES = _words(
     "% ％ ‰ kg g mg t lb oz km cm mm m ml l L kWh kW MW GB MB °C ℃ 件 个 個 人 台 箱 吨 噸 "
-    "岁 歲 天 年 月 次 套 只 公斤 千克 克 斤 米 公里 平方米 ㎡ m² m2 小时 分钟"
+    "岁 歲 天 次 套 只 公斤 千克 克 斤 米 公里 平方米 ㎡ m² m2 小时 分钟"
 )
 CURRENCIES = frozenset(
     _UNITS.get(word.lower(), word) for word in (*_SYMBOLS, *_CODES, *_MONEY_WORDS)

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from planloom.analysis.loading.dialect import Record
-from planloom.analysis.loading.layout import any_filled, filled_cells, looks_like_note, normalised
+from planloom.analysis.loading.layout import (
+    any_filled,
+    filled_cells,
+    is_ruling,
+    looks_like_note,
+    normalised,
+)
 from planloom.analysis.loading.staging import StagedRows
 from planloom.analysis.loading.wording import shortened
 from planloom.notes import Note
@@ -94,6 +100,8 @@ class RecordSorter:
         elif self.header and normalised(cells) == list(self.header):
             self.repeated += 1
             self.rows.set_aside(record.line, "header line repeated", cells)
+        elif is_ruling(cells):
+            self.rows.set_aside(record.line, "ruling line", cells)
         elif not any_filled(cells):
             self.blank_rows += 1
             self.rows.reject(record.line, "blank row", cells)

@@ -19,6 +19,8 @@ class Separators:
     """The decimal mark that some value settles; "" when nothing does."""
     example: str = ""
     """A value that shows the decimal mark."""
+    open_point: str = ""
+    """A value such as "1.234", taken as a decimal though nothing says that it is not 1234."""
 
 
 def choose_separators(
@@ -51,7 +53,9 @@ def choose_separators(
         decimal = decided or "."
     thousands = _thousands(votes, decimal)
     example = examples.get("decimal ,") or examples.get("open ,") or examples.get("open .") or ""
-    return Separators(decimal, thousands, decided, example)
+    is_open = decimal == "." and not decided and not native
+    open_point = examples.get("open .", "") if is_open else ""
+    return Separators(decimal, thousands, decided, example, open_point)
 
 
 def _thousands(votes: Counter[str], decimal: str) -> str:

@@ -13,7 +13,7 @@ from planloom.notes import Note
 SCRATCH = "loading.part"
 """Folder below the output folder for files that are needed only while loading."""
 SAMPLE_CELLS = 400_000
-SAMPLE_ROWS = 4_000
+SAMPLE_ROWS = 2_000
 """Types are planned on so much; cells outside of the sample that do not fit are met on reading."""
 
 

@@ -10,7 +10,7 @@ import duckdb
 
 from planloom.analysis.database import connect, identifier, literal, write_table
 from planloom.analysis.loading.column_plans import NEEDED, ColumnPlan, as_text, plan_columns
-from planloom.analysis.loading.column_reading import CellReader, column_sql
+from planloom.analysis.loading.column_reading import CellReader, cast_sql, column_sql
 from planloom.analysis.loading.results import LoadedTable
 from planloom.analysis.loading.staging import RawTable
 from planloom.analysis.loading.wording import grouped, shown_cells
@@ -74,13 +74,17 @@ def _write(
 ) -> TableRef:
     reader.register(connection)
     by_hand = len(reader.plans) > _MANY_COLUMNS
-    selected = ", ".join(
-        f"{column_sql(i, f'c{place}', plan, by_hand=by_hand)} AS {identifier(plan.name)}"
+    fields = [
+        (i, f"c{place}", plan)
         for i, (place, plan) in enumerate(zip(raw.places, reader.plans, strict=True))
+    ]
+    casts = [] if by_hand else [cast for field in fields if (cast := cast_sql(*field))]
+    selected = ", ".join(
+        f"{column_sql(*field, by_hand=by_hand)} AS {identifier(field[2].name)}" for field in fields
     )
     units = {plan.name: plan.unit for plan in reader.plans if plan.unit}
     units |= {n: unit for n, unit in zip(raw.names, raw.units, strict=False) if unit}
-    query = f"SELECT {selected} FROM {raw_sql(raw)}"
+    query = f"SELECT {selected} FROM (SELECT {', '.join(['*', *casts])} FROM {raw_sql(raw)})"
     return write_table(connection, query, out / f"{name}.parquet", name=name, units=units)
 
 

@@ -18,7 +18,7 @@ types:
     {{python}} -m pyright
 
 imports:
-    .venv/bin/lint-imports
+    .venv/bin/lint-imports --no-cache
 
 test *ARGS:
     {{python}} -m pytest {{ARGS}}

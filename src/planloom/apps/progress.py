@@ -76,7 +76,9 @@ class _Steps:
             return None
         key = str(event.data["key"])
         step = self.by_key.setdefault(key, _Step(str(event.data["step"])))
-        step.state, step.error = str(event.data["state"]), str(event.data["error"])
+        step.state = str(event.data["state"])
+        # What blocks a step is told where it failed.
+        step.error = "" if step.state == "blocked" else str(event.data["error"])
         if step.state == "running":
             step.started = _time(event)
         elif step.started is not None:

@@ -49,12 +49,12 @@ def run(
         print(_say(_CANCELLED, own, settings.home / "runs"), file=sys.stderr)
         return CANCELLED
     if not json:
-        _tell(outcome, own)
+        _tell(outcome, own, with_reasons=quiet)
     return BY_STATUS.get(outcome.status, FAILED)
 
 
-def _tell(outcome: ReportOutcome, lang: Lang) -> None:
-    for why in outcome.missing:
+def _tell(outcome: ReportOutcome, lang: Lang, *, with_reasons: bool) -> None:
+    for why in outcome.missing if with_reasons else ():  # progress has told them already
         print(why, file=sys.stderr)
     if outcome.folder is None:
         print(_say(_NO_REPORT, lang, outcome.run_folder), file=sys.stderr)

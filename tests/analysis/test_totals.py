@@ -5,6 +5,7 @@ import pytest
 
 from planloom.analysis.database import connect, identifier, literal, write_table
 from planloom.analysis.profile import profile_table
+from planloom.analysis.text_values import read_text_values
 from planloom.analysis.totals import TotalRow, find_total_rows
 from planloom.values import TableRef
 
@@ -19,9 +20,14 @@ def make_table(folder: Path, names: Sequence[str], rows: Sequence[Row]) -> Table
         return write_table(connection, query, folder / "source.parquet", name="source")
 
 
+def found_in(table: TableRef) -> tuple[TotalRow, ...]:
+    profile = profile_table(table)
+    return find_total_rows(table, profile, read_text_values(table, profile))
+
+
 def totals(folder: Path, names: Sequence[str], rows: Sequence[Row]) -> list[tuple[int, str, bool]]:
     table = make_table(folder, names, rows)
-    found = find_total_rows(table, profile_table(table))
+    found = found_in(table)
     return [(each.row, each.label, each.adds_up) for each in found]
 
 
@@ -137,5 +143,5 @@ def test_labels_and_names_cannot_break_out_of_the_sql(tmp_path: Path) -> None:
 
 def test_totals_name_the_column_of_their_label(tmp_path: Path) -> None:
     table = make_table(tmp_path, ["a", "b", "n"], [("x", "u", 1), ("y", "v", 2), ("z", "Total", 3)])
-    found = find_total_rows(table, profile_table(table))
+    found = found_in(table)
     assert found == (TotalRow(3, "b", "Total", adds_up=True),)

@@ -58,9 +58,9 @@ def clean_table(table: TableRef, operations: Sequence[Operation], *, out: Path) 
             stage = applied(connection, stage, operation)
         log = _log(connection, stage, operations, table.rows)
         cleaned = _write_kept(connection, stage, out)
-        removed = _write_removed(connection, table, stage, operations, out)
-    dropped = removed.rows if removed else 0
-    if cleaned.rows + dropped != table.rows:
+        dropped = table.rows - log[-1].rows_after
+        removed = _write_removed(connection, table, stage, operations, out) if dropped else None
+    if cleaned.rows + (removed.rows if removed else 0) != table.rows:
         raise AssertionError(f"{table.rows} rows became {cleaned.rows} kept and {dropped} dropped")
     return Cleaned(table=cleaned, log=log, removed=removed)
 
@@ -82,7 +82,9 @@ def _log(
     rows: int,
 ) -> tuple[CleaningStep, ...]:
     numbers = range(len(operations))
-    sums = ", ".join(f"count_if(gone = {k}), coalesce(sum(n{k}), 0)::BIGINT" for k in numbers)
+    sums = ", ".join(
+        f"count(*) FILTER (gone = {k}), coalesce(sum(n{k}), 0)::BIGINT" for k in numbers
+    )
     counts = connection.execute(f"SELECT {sums} FROM ({stage.sql})").fetchall()[0]
     steps: list[CleaningStep] = []
     for k, (operation, note) in enumerate(zip(operations, stage.notes, strict=True)):
@@ -113,7 +115,7 @@ def _write_removed(
     stage: Stage,
     operations: Sequence[Operation],
     out: Path,
-) -> TableRef | None:
+) -> TableRef:
     first = first_stage(table)
     row, reason = _free("row", table.column_names), _free("operation", table.column_names)
     names = " ".join(f"WHEN {k} THEN {literal(each.op)}" for k, each in enumerate(operations))
@@ -126,11 +128,7 @@ def _write_removed(
     )
     path = out.with_name(f"{out.stem}.removed.parquet")
     units = {column.name: column.unit for column in table.columns}
-    removed = write_table(connection, query, path, name="removed", units=units)
-    if removed.rows:
-        return removed
-    path.unlink()
-    return None
+    return write_table(connection, query, path, name="removed", units=units)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

@@ -57,8 +57,8 @@ def connect(
     """Return a connection in which each table is a view under its name; close it after use.
 
     It can read the files of `tables` and `readable`, write below `writable`, and do nothing else
-    outside of memory: no other files, no network, no extensions, no change of settings. Rows keep the order
-    of the files; times are UTC.
+    outside of memory: no other files, no network, no extensions, no change of settings. Rows keep
+    the order of the files; times are UTC.
 
     Raises:
         InputError: the file of a table is gone or is no Parquet file.

@@ -22,6 +22,7 @@ PERSONAL: frozenset[Meaning] = frozenset({"name", "email", "phone"})
 """Meanings whose values may be personal data."""
 
 CURRENCIES = frozenset("$¥€£₹₩₽฿₫₺￥") | {"元", "USD", "CNY", "RMB", "EUR", "GBP", "JPY", "HKD"}
+_JUDGED = 200  # values that a pattern is tried on
 _UNIT_MEANINGS: dict[str, Meaning] = {"%": "percent", **dict.fromkeys(CURRENCIES, "money")}
 _FLAGS = (
     {"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"是", "否"}, {"有", "无"},
@@ -188,11 +189,11 @@ def _is_number_id(name: str, evidence: Evidence) -> bool:
 
 def _text_meaning(column: Column, evidence: Evidence) -> Meaning:
     name = column.name
-    sample = [str(value).strip() for value in evidence.sample]
+    sample = [str(value).strip() for value in evidence.sample[:_JUDGED]]
     pattern = _pattern_meaning(name, sample)
     if pattern is not None:
         return pattern
-    if any({value.casefold() for value in sample} == flags for flags in _FLAGS):
+    if {value.casefold() for value in sample} in _FLAGS:
         return "flag"
     if _named("place", name):
         return "place" if _repeats(evidence) or evidence.rows < 50 else "text"

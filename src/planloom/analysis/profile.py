@@ -149,7 +149,9 @@ def _in_batches(
     for start in range(0, len(expressions), _BATCH):
         batch = expressions[start : start + _BATCH]
         rows = ", ".join(f"row({', '.join(each)})" for each in batch)
-        yield from connection.execute(f"SELECT {rows} FROM {scan(table)}").fetchall()[0]
+        # The count makes it one row where a batch holds nothing but NULL.
+        query = f"SELECT {rows}, count(*) FROM {scan(table)}"
+        yield from connection.execute(query).fetchall()[0][:-1]
 
 
 def _ranges(connection: duckdb.DuckDBPyConnection, table: TableRef) -> list[_Ranges]:
@@ -176,8 +178,8 @@ def _range_expressions(column: Column, counter: str) -> tuple[str, ...]:
         f"favg({number})",
         f"stddev_samp({number})",
         f"quantile_cont({number}, [0.25, 0.5, 0.75])",
-        f"count_if({value} = 0)",
-        f"count_if({value} < 0)",
+        f"count(*) FILTER ({value} = 0)",
+        f"count(*) FILTER ({value} < 0)",
     )
 
 
@@ -202,7 +204,7 @@ def _outliers(column: Column, found: _Ranges) -> str:
     q1, _, q3 = found.quartiles
     reach = 1.5 * (q3 - q1)
     low, high = literal(q1 - reach), literal(q3 + reach)
-    return f"count_if({_finite(column)} < {low} OR {_finite(column)} > {high})"
+    return f"count(*) FILTER ({_finite(column)} < {low} OR {_finite(column)} > {high})"
 
 
 def _samples(connection: duckdb.DuckDBPyConnection, table: TableRef) -> list[list[Scalar]]:
@@ -264,7 +266,7 @@ def _with_keys(
     likely = [column for column in columns if not exact and _may_be_key(column, table.rows)]
     likely.sort(key=lambda column: column.meaning != "id")
     counted = {
-        column.name: _distinct(connection, table, column.name) for column in likely[:_KEYS_COUNTED]
+        column.name: _distinct(connection, table, column) for column in likely[:_KEYS_COUNTED]
     }
     return tuple(
         _settled(column, table.rows, counted.get(column.name), exact=exact) for column in columns
@@ -276,8 +278,13 @@ def _may_be_key(column: ColumnProfile, rows: int) -> bool:
     return near and column.missing == 0 and column.meaning not in MEASURES
 
 
-def _distinct(connection: duckdb.DuckDBPyConnection, table: TableRef, name: str) -> int:
-    query = f"SELECT count(DISTINCT {identifier(name)}) FROM {scan(table)}"
+def _distinct(connection: duckdb.DuckDBPyConnection, table: TableRef, column: ColumnProfile) -> int:
+    name, low, high = identifier(column.name), column.min, column.max
+    counter = f"count(DISTINCT {name})"
+    if isinstance(low, int) and isinstance(high, int) and high - low < 16 * table.rows:
+        # One bit for each number of a dense range: a tenth of the time, and small.
+        counter = f"bit_count(bitstring_agg({name}, {low}, {high}))"
+    query = f"SELECT {counter} FROM {scan(table)}"
     return int(connection.execute(query).fetchall()[0][0])
 
 

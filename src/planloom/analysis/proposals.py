@@ -17,6 +17,7 @@ from planloom.analysis.operations import (
 )  # fmt: skip
 from planloom.analysis.profile import TableProfile
 from planloom.analysis.spelling import find_spellings, texts_to_trim
+from planloom.analysis.text_values import read_text_values
 from planloom.analysis.traps import Trap, find_traps
 from planloom.values import TableRef
 
@@ -37,7 +38,8 @@ def propose_operations(
 def _operations(
     table: TableRef, profile: TableProfile, traps: Sequence[Trap]
 ) -> Iterator[Operation]:
-    trim = texts_to_trim(table, profile)
+    values = read_text_values(table, profile)
+    trim = texts_to_trim(table, profile, values)
     if trim:
         yield TrimText(columns=tuple(trim))
     if _has_empty_rows(table, profile, trim):
@@ -47,7 +49,7 @@ def _operations(
             yield DropTotalRows(column=trap.column, labels=trap.values, rows=trap.row_numbers)
     if any(trap.kind == "duplicate_rows" for trap in traps):
         yield DropDuplicates()
-    for column, mapping in find_spellings(table, profile).items():
+    for column, mapping in find_spellings(values, profile).items():
         yield UnifySpelling(column=column, mapping=mapping)
     if _has_empty_columns(profile, trim):
         yield DropEmptyColumns()

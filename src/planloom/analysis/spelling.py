@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 
-import duckdb
-
-from planloom.analysis.cleaning_sql import BLANKS, trimmed
+from planloom.analysis.cleaning_sql import BLANKS, is_loose
 from planloom.analysis.database import connect, identifier, scan
 from planloom.analysis.meanings import Meaning
-from planloom.analysis.profile import ColumnProfile, TableProfile
+from planloom.analysis.profile import TableProfile
+from planloom.analysis.text_values import TextValues
 from planloom.values import TableRef
 
 _WORDY: frozenset[Meaning] = frozenset({"category", "place", "flag", "name"})
-_MAX_DISTINCT = 10_000
+_BATCH = 50
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x3000: " "}
 _BETWEEN_HAN = re.compile(r"(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff])")
 
 
-def find_spellings(table: TableRef, profile: TableProfile) -> dict[str, dict[str, str]]:
+def find_spellings(values: TextValues, profile: TableProfile) -> dict[str, dict[str, str]]:
     """Return, by column, a mapping from spellings to the one that is used most.
 
     Spellings are the same when they differ in case, in white space or in full and half width
@@ -28,12 +28,11 @@ def find_spellings(table: TableRef, profile: TableProfile) -> dict[str, dict[str
     spelling: trimming takes care of it.
     """
     found: dict[str, dict[str, str]] = {}
-    with connect(table) as connection:
-        for column in profile.columns:
-            if column.type == "text" and column.meaning in _WORDY:
-                mapping = _mapping(connection, table, column)
-                if mapping:
-                    found[column.name] = mapping
+    for column in profile.columns:
+        if column.meaning in _WORDY and column.name in values:
+            mapping = _mapping(values[column.name], keep_case=column.meaning != "flag")
+            if mapping:
+                found[column.name] = mapping
     return found
 
 
@@ -49,43 +48,36 @@ def folded(text: str, *, keep_case: bool = False) -> str:
     return narrow if keep_case and short else narrow.casefold()
 
 
-def _mapping(
-    connection: duckdb.DuckDBPyConnection, table: TableRef, column: ColumnProfile
-) -> dict[str, str]:
-    if column.distinct > _MAX_DISTINCT:
-        return {}
-    name = identifier(column.name)
-    rows = connection.execute(
-        f"SELECT {trimmed('v')}, sum(n) FROM (SELECT {name} AS v, count(*) AS n "
-        f"FROM {scan(table)} WHERE {name} IS NOT NULL GROUP BY 1) GROUP BY 1"
-    ).fetchall()
-    groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for text, count in rows:
+def _mapping(values: Mapping[str, int], *, keep_case: bool) -> dict[str, str]:
+    counts: Counter[str] = Counter()
+    for text, count in values.items():
+        counts[text.strip(BLANKS)] += count
+    groups: dict[str, list[str]] = defaultdict(list)
+    for text in counts:
         if text:
-            groups[folded(text, keep_case=column.meaning != "flag")].append((text, count))
+            groups[folded(text, keep_case=keep_case)].append(text)
     mapping: dict[str, str] = {}
     for spellings in groups.values():
-        kept = max(spellings, key=_preference)[0]
-        mapping |= {text: kept for text, _ in sorted(spellings) if text != kept}
+        kept = max(spellings, key=lambda text: (counts[text], text == text.title(), text))
+        mapping |= {text: kept for text in sorted(spellings) if text != kept}
     return mapping
 
 
-def _preference(spelling: tuple[str, int]) -> tuple[int, bool, str]:
-    text, count = spelling
-    return count, text == text.title(), text
-
-
-def texts_to_trim(table: TableRef, profile: TableProfile) -> dict[str, int]:
+def texts_to_trim(table: TableRef, profile: TableProfile, values: TextValues) -> dict[str, int]:
     """Return, by text column, how many values have white space around them or nothing else."""
-    names = [column.name for column in profile.columns if column.type == "text"]
-    found: dict[str, int] = {}
+    found = {
+        name: sum(n for text, n in counts.items() if not text or text.strip(BLANKS) != text)
+        for name, counts in values.items()
+    }
+    others = [each.name for each in profile.columns if each.type == "text"]
+    others = [name for name in others if name not in values]
     with connect(table) as connection:
-        for start in range(0, len(names), 50):
-            batch = names[start : start + 50]
+        for start in range(0, len(others), _BATCH):
+            batch = others[start : start + _BATCH]
             counts = ", ".join(
-                f"count_if({trimmed(quoted)} != {quoted} OR {quoted} = '')"
-                for quoted in map(identifier, batch)
+                f"count(*) FILTER ({is_loose(name)} OR {name} = '')"
+                for name in map(identifier, batch)
             )
             row = connection.execute(f"SELECT {counts} FROM {scan(table)}").fetchall()[0]
-            found |= {name: n for name, n in zip(batch, row, strict=True) if n}
-    return found
+            found |= dict(zip(batch, row, strict=True))
+    return {each.name: found[each.name] for each in profile.columns if found.get(each.name)}

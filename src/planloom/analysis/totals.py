@@ -14,12 +14,13 @@ import duckdb
 from planloom.analysis.database import connect, identifier, literal, plain, scan
 from planloom.analysis.meanings import is_additive
 from planloom.analysis.profile import EXACT_ROWS, ColumnProfile, TableProfile
+from planloom.analysis.text_values import MAX_COLUMNS, TextValues
 from planloom.notes import Scalar
 from planloom.values import TableRef
 
 MAX_CANDIDATES = 5_000
 _MEASURES = 12  # enough to tell; more would only cost time
-_LISTED_DISTINCT = 10_000
+_PLAINEST = ("Total", "TOTAL", "total", "Grand Total", "Subtotal", "合计", "总计", "小计")
 
 _EDGE = r"[\s*=\-–—_:：.。()（）\[\]【】]*"
 _WORDS = (
@@ -86,7 +87,9 @@ class _Sums:
     values: tuple[float, ...]
 
 
-def find_total_rows(table: TableRef, profile: TableProfile) -> tuple[TotalRow, ...]:
+def find_total_rows(
+    table: TableRef, profile: TableProfile, values: TextValues
+) -> tuple[TotalRow, ...]:
     """Return the rows that are labelled as totals, in order, and whether they add up.
 
     A label is a cell of a text column that says total and nothing else, or with the name of a
@@ -96,12 +99,9 @@ def find_total_rows(table: TableRef, profile: TableProfile) -> tuple[TotalRow, .
     are no labels: their rows are taken only when they add up, as are rows without any label.
     Where most rows of a label do not add up, the others do by chance.
     """
-    labels = _label_columns(profile)
     measures = _measures(profile)
-    if not labels and not measures:
-        return ()
     with connect(table) as connection:
-        candidates = _candidates(connection, table, profile, labels, measures)
+        candidates = _candidates(connection, table, profile, values, measures)
         if not candidates or len(candidates) > min(MAX_CANDIDATES, table.rows / 2):
             return ()
         confirmed = _confirmed(connection, table, profile, candidates, measures)
@@ -114,7 +114,9 @@ def find_total_rows(table: TableRef, profile: TableProfile) -> tuple[TotalRow, .
 
 def _label_columns(profile: TableProfile) -> list[ColumnProfile]:
     odd = {"email", "url", "phone", "empty"}
-    return [each for each in profile.columns if each.type == "text" and each.meaning not in odd]
+    return [each for each in profile.columns if each.type == "text" and each.meaning not in odd][
+        :MAX_COLUMNS
+    ]
 
 
 def _measures(profile: TableProfile) -> list[str]:
@@ -138,11 +140,12 @@ def _candidates(
     connection: duckdb.DuckDBPyConnection,
     table: TableRef,
     profile: TableProfile,
-    labels: Sequence[ColumnProfile],
+    values: TextValues,
     measures: Sequence[str],
 ) -> list[_Candidate]:
+    labels = _label_columns(profile)
     blank, describing = _blank_test(profile, measures)
-    tests = [test for each in labels if (test := _label_test(connection, table, each))]
+    tests = [test for each in labels if (test := _label_test(each, values, profile.rows))]
     tests += [blank] if blank else []
     if not tests:
         return []
@@ -154,7 +157,9 @@ def _candidates(
         f"WHERE {' OR '.join(f'({test})' for test in tests)} ORDER BY file_row_number "
         f"LIMIT {MAX_CANDIDATES + 1}"
     ).fetchall()
-    groups = _group_names(connection, table, labels)
+    groups = {
+        text.strip().casefold(): text for each in labels for text in values.get(each.name, ())
+    }
     a, b = len(labels), len(labels) + len(measures)
     found: list[_Candidate] = []
     for rn, *cells in rows:
@@ -191,25 +196,19 @@ def _blank_test(profile: TableProfile, measures: Sequence[str]) -> tuple[str, li
     return f"{blank} AND ({filled})", names
 
 
-def _label_test(
-    connection: duckdb.DuckDBPyConnection, table: TableRef, column: ColumnProfile
-) -> str:
+def _label_test(column: ColumnProfile, values: TextValues, rows: int) -> str:
     """Return the SQL that is true of a column's possible labels; "" when it holds none.
 
-    Few values are looked at one by one. Of many values in many rows, only the plainest labels are
-    looked for: a search in each text would take longer than all else.
+    Of columns with very many values in very many rows only the plainest labels are looked for: a
+    search in each text would take longer than all else.
     """
     name = identifier(column.name)
-    if column.distinct > _LISTED_DISTINCT:
-        if table.rows <= EXACT_ROWS:
-            return f"regexp_matches({name}, {literal(_HINT)})"
-        plainest = ("Total", "TOTAL", "total", "Grand Total", "Subtotal", "合计", "总计", "小计")
-        return f"{name} IN ({', '.join(map(literal, plainest))})"
-    found = connection.execute(
-        f"SELECT DISTINCT {name} FROM {scan(table)} WHERE regexp_matches({name}, {literal(_HINT)})"
-    ).fetchall()
-    labels = [str(row[0]) for row in found if _reading(str(row[0]))]
-    return f"{name} IN ({', '.join(map(literal, labels))})" if labels else ""
+    if column.name in values:
+        labels = [text for text in values[column.name] if _reading(text)]
+        return f"{name} IN ({', '.join(map(literal, labels))})" if labels else ""
+    if rows <= EXACT_ROWS:
+        return f"regexp_matches({name}, {literal(_HINT)})"
+    return f"{name} IN ({', '.join(map(literal, _PLAINEST))})"
 
 
 def _reading(text: str) -> re.Match[str] | None:
@@ -217,19 +216,6 @@ def _reading(text: str) -> re.Match[str] | None:
     if len(text) > 80:
         return None
     return _LABEL.fullmatch(text) or _VAGUE.fullmatch(text) or _AFFIXED.fullmatch(text)
-
-
-def _group_names(
-    connection: duckdb.DuckDBPyConnection, table: TableRef, labels: Sequence[ColumnProfile]
-) -> dict[str, str]:
-    """Return the values of the label columns that may be a group's name, by their folded form."""
-    names: dict[str, str] = {}
-    for column in labels:
-        if column.distinct <= _LISTED_DISTINCT:
-            quoted = identifier(column.name)
-            rows = connection.execute(f"SELECT DISTINCT {quoted} FROM {scan(table)}").fetchall()
-            names |= {str(row[0]).strip().casefold(): str(row[0]) for row in rows if row[0]}
-    return names
 
 
 def _candidate(

@@ -11,11 +11,13 @@ from typing import Literal
 
 import duckdb
 
+from planloom.analysis.cleaning_sql import BLANKS
 from planloom.analysis.database import SQL_TYPES, connect, identifier, literal, scan
 from planloom.analysis.meanings import split_words
 from planloom.analysis.profile import ColumnProfile, TableProfile
 from planloom.analysis.repeats import are_copies
 from planloom.analysis.spelling import find_spellings
+from planloom.analysis.text_values import TextValues, read_text_values
 from planloom.analysis.totals import TotalRow, find_total_rows
 from planloom.notes import Note
 from planloom.values import TableRef
@@ -62,10 +64,11 @@ def find_traps(
     (`planloom.analysis.repeats` has the rule). The rest is only worth a look. Dates are compared
     with `today` when it is given.
     """
+    values = read_text_values(table, profile)
     return (
-        *_totals(find_total_rows(table, profile)),
+        *_totals(find_total_rows(table, profile, values)),
         *_repeats(table, profile),
-        *_spellings(table, profile),
+        *_spellings(profile, values),
         *_sentinels(table, profile),
         *_future_dates(table, profile, today),
         *_constants(profile),
@@ -126,27 +129,20 @@ def _repeats(table: TableRef, profile: TableProfile) -> Iterator[Trap]:
         yield Trap(kind="equal_rows", text=_note(text, n=n), column="", rows=n)
 
 
-def _spellings(table: TableRef, profile: TableProfile) -> Iterator[Trap]:
-    for column, mapping in find_spellings(table, profile).items():
-        values = tuple(dict.fromkeys((*mapping.values(), *mapping)))
+def _spellings(profile: TableProfile, values: TextValues) -> Iterator[Trap]:
+    for column, mapping in find_spellings(values, profile).items():
+        spellings = tuple(dict.fromkeys((*mapping.values(), *mapping)))
         text = Note(
             "Column '{column}' writes the same value in different ways: {values}.",
             "「{column}」列中同一取值有多种写法：{values}。",
         )
         yield Trap(
             kind="spelling",
-            text=_note(text, column=column, values=quoted(values)),
+            text=_note(text, column=column, values=quoted(spellings)),
             column=column,
-            rows=_rows_with(table, column, tuple(mapping)),
-            values=values,
+            rows=sum(n for value, n in values[column].items() if value.strip(BLANKS) in mapping),
+            values=spellings,
         )
-
-
-def _rows_with(table: TableRef, column: str, values: Sequence[str]) -> int:
-    listed = ", ".join(map(literal, values))
-    with connect(table) as connection:
-        query = f"SELECT count(*) FROM {scan(table)} WHERE {identifier(column)} IN ({listed})"
-        return int(connection.execute(query).fetchall()[0][0])
 
 
 def _sentinels(table: TableRef, profile: TableProfile) -> Iterator[Trap]:
@@ -195,7 +191,7 @@ def _mark_count(
     value, at = f"CAST({name} AS {sql_type})", f"CAST({literal(mark)} AS {sql_type})"
     distance = f"datediff('day', {at}, {value})" if is_date else f"{value} - {at}"
     query = (
-        f"SELECT count_if({value} = {at}), min(abs({distance})) FILTER ({value} != {at}) "
+        f"SELECT count(*) FILTER ({value} = {at}), min(abs({distance})) FILTER ({value} != {at}) "
         f"FROM {scan(table)}"
     )
     n, nearest = connection.execute(query).fetchall()[0]

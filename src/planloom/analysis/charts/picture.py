@@ -24,7 +24,7 @@ from planloom.analysis.charts.donut import draw_donut
 from planloom.analysis.charts.lettering import Lettering, typeface_for
 from planloom.analysis.charts.line import draw_line
 from planloom.analysis.charts.reading import ChartData, read_chart_data
-from planloom.analysis.numbers.units import currency_of, measure_of, unit_kind
+from planloom.analysis.numbers.units import unit_word
 from planloom.analysis.results import ChartSpec
 from planloom.errors import ToolError
 from planloom.notes import Lang, Note
@@ -159,7 +159,7 @@ def _sheet(spec: ChartSpec, lettering: Lettering, lang: Lang) -> Sheet:
 def _subtitle(spec: ChartSpec, lang: Lang) -> str:
     """Return what is measured, in which unit, and of what the categories are."""
     text = spec.y_title.text(lang)
-    unit = _unit_word(spec.unit, lang)
+    unit = unit_word(spec.unit, lang)
     if unit and unit.casefold() not in text.casefold():
         text += f" ({unit})" if lang == "en" else f"（{unit}）"
     names = spec.x_title.text(lang)
@@ -168,15 +168,3 @@ def _subtitle(spec: ChartSpec, lang: Lang) -> str:
     if names[1:].islower():  # A common word, begun with a capital because it stood alone.
         names = names[0].lower() + names[1:]
     return f"{text}, by {names}" if lang == "en" else f"{text}，按{names}"
-
-
-def _unit_word(unit: str, lang: Lang) -> str:
-    """Return how a subtitle names a unit; nouns such as "order" stand in the measure's name."""
-    currency, measure = currency_of(unit), measure_of(unit)
-    if currency is not None:
-        return unit.strip() if lang == "en" else currency.zh
-    if measure is not None:
-        return measure.en + "s" * measure.pluralised if lang == "en" else measure.zh.lstrip("个")
-    if unit_kind(unit) == "points":
-        return "percentage points" if lang == "en" else "百分点"
-    return "" if unit_kind(unit) == "noun" else unit.strip()

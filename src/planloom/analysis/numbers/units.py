@@ -211,3 +211,19 @@ def measure_text(unit: str, lang: Lang, *, is_one: bool) -> str:
     if lang == "zh" and (CJK.match(unit) or unit in "℃℉"):
         return unit
     return f" {measure.en}"
+
+
+def unit_word(unit: str, lang: Lang) -> str:
+    """Return how a heading or subtitle names a unit; "" for nouns, which the measure's name holds.
+
+    >>> unit_word("¥", "zh"), unit_word("$", "en"), unit_word("order", "en")
+    ('元', '$', '')
+    """
+    currency, measure = currency_of(unit), measure_of(unit)
+    if currency is not None:
+        return unit.strip() if lang == "en" else currency.zh
+    if measure is not None:
+        return measure.en + "s" * measure.pluralised if lang == "en" else measure.zh.lstrip("个")
+    if unit_kind(unit) == "points":
+        return "percentage points" if lang == "en" else "百分点"
+    return "" if unit_kind(unit) == "noun" else unit.strip()

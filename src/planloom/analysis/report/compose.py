@@ -8,6 +8,7 @@ from itertools import chain
 
 from planloom.analysis.analyses.labels import MISSING, is_other, label_note
 from planloom.analysis.cell_facts import cell_facts
+from planloom.analysis.numbers.formatting import show_column
 from planloom.analysis.report.document import (
     Block,
     Bullets,
@@ -20,7 +21,7 @@ from planloom.analysis.report.document import (
     Section,
 )
 from planloom.analysis.report.material import Finding, Material
-from planloom.analysis.report.quality import QualityPart, quality_part
+from planloom.analysis.report.quality import QualityPart, heading_unit, quality_part
 from planloom.analysis.report.text import guard
 from planloom.notes import Lang, Note
 from planloom.values import Column, Fact
@@ -50,6 +51,7 @@ def compose(material: Material) -> Document:
         sections=sections,
         facts=facts,
         allowed=_allowed(material),
+        cells={**quality.cells, **{i: t for part in analysed for i, t in part.cells.items()}},
         labels=_labels(material, quality),
     )
 
@@ -133,6 +135,16 @@ class _AnalysisPart:
             *self._rest.values(),
         )
 
+    @property
+    def cells(self) -> dict[str, str]:
+        """The cells as the table shows them, by the id of their fact."""
+        shown: dict[str, str] = {}
+        for column in self.analysis.columns:
+            facts = [fact for (_, name), fact in self._cells.items() if name == column.name]
+            texts = show_column([fact.value for fact in facts], column.unit, self._lang)
+            shown |= {fact.id: text for fact, text in zip(facts, texts, strict=True)}
+        return shown
+
     def section(self) -> Section:
         """Return the part of the report on this analysis."""
         lang, analysis = self._lang, self.analysis
@@ -152,7 +164,10 @@ class _AnalysisPart:
         shown = min(self.analysis.rows, MAX_TABLE_ROWS)
         rows = tuple(tuple(self._cell(row, column) for column in columns) for row in range(shown))
         return Grid(
-            headings=tuple(say(heading, self._lang) for heading in self.analysis.headings),
+            headings=tuple(
+                say(heading, self._lang) + heading_unit(column.unit, self._lang)
+                for heading, column in zip(self.analysis.headings, columns, strict=True)
+            ),
             rows=rows,
             numeric=tuple(column.type in ("integer", "number") for column in columns),
             caption=self._caption(shown),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Literal
 
 from planloom.analysis.export import export_csv
 from planloom.analysis.numbers.checking import Unsourced, unsourced_numbers
-from planloom.analysis.numbers.formatting import show_fact
 from planloom.analysis.report.compose import compose
 from planloom.analysis.report.document import Document
 from planloom.analysis.report.html import to_html
@@ -21,7 +20,6 @@ from planloom.analysis.report.markdown import to_markdown
 from planloom.analysis.report.material import Material
 from planloom.analysis.report.reproduction import reproduce_script
 from planloom.errors import InputError, UnsourcedNumberError
-from planloom.values import Fact
 
 Format = Literal["html", "md"]
 FORMATS: tuple[Format, ...] = ("html", "md")
@@ -51,7 +49,7 @@ def write_report(
         (folder / "report.html").write_text(page, encoding="utf-8", newline="\n")
     shutil.copyfile(material.cleaned.table.path, folder / "cleaned.parquet")
     export_csv(material.cleaned.table, folder / "cleaned.csv")
-    _write_facts(material, document.facts.values(), folder / FACTS_FILE)
+    _write_facts(material, document, folder / FACTS_FILE)
     script = reproduce_script(material.recipe, version=version("planloom"))
     (folder / "reproduce.py").write_text(script, encoding="utf-8", newline="\n")
     return document
@@ -90,7 +88,7 @@ def _write_markdown(document: Document, folder: Path) -> None:
         shutil.copyfile(figure.image.path, images / figure.file_name)
 
 
-def _write_facts(material: Material, facts: Iterable[Fact], path: Path) -> None:
+def _write_facts(material: Material, document: Document, path: Path) -> None:
     lang = material.lang
     record = {
         "schema": 1,
@@ -99,10 +97,10 @@ def _write_facts(material: Material, facts: Iterable[Fact], path: Path) -> None:
         "facts": [
             {
                 "id": fact.id, "label": fact.label.text(lang), "value": fact.value,
-                "unit": fact.unit, "shown": show_fact(fact, lang), "query": fact.query,
+                "unit": fact.unit, "shown": document.shown(fact), "query": fact.query,
                 "table": fact.table, "rows": fact.rows,
             }
-            for fact in facts
+            for fact in document.facts.values()
         ],
     }  # fmt: skip
     text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from planloom.analysis.numbers.formatting import show_fact
 from planloom.notes import Lang
 from planloom.values import Fact, ImageRef
 
@@ -42,7 +43,7 @@ class Grid:
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    """Cells as text; numbers as fact placeholders."""
+    """Cells as text; a cell that is one fact placeholder is shown as `Document.cells` says."""
     numeric: tuple[bool, ...]
     """For each column: aligned right."""
     caption: str = ""
@@ -96,10 +97,22 @@ class Document:
     sections: tuple[Section, ...]
     facts: Mapping[str, Fact] = field(default_factory=dict[str, Fact])
     """Every fact that the text may cite, by id."""
+    cells: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How table cells show their fact, by id: in full, all of a column alike."""
     allowed: tuple[str, ...] = ()
     """Texts whose numbers need no fact: the goal, quoted cells of the source."""
     labels: tuple[str, ...] = ()
     """Names of the data (columns, categories), whose numbers are part of the name."""
+
+    def shown(self, fact: Fact) -> str:
+        """Return a fact's value as the report shows it where it stands alone."""
+        return self.cells.get(fact.id) or show_fact(fact, self.lang)
+
+    def cell(self, text: str) -> Fact | None:
+        """Return the fact that a table cell consists of; None when it is other text."""
+        if text.startswith("{{") and text.endswith("}}"):
+            return self.facts.get(text[2:-2])
+        return None
 
     @property
     def figures(self) -> tuple[Figure, ...]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from planloom.analysis.numbers.formatting import show_fact
 from planloom.analysis.report.document import (
     Block,
     Disclosure,
@@ -45,6 +44,7 @@ def to_html(document: Document) -> str:
         table_word={"en": "Table", "zh": "表格"}[document.lang],
         kind_of=_kind_of,
         bound=page.bound,
+        cell_html=page.cell,
         plain=page.plain,
         label=page.label,
         shown=page.shown,
@@ -77,6 +77,13 @@ class _Page:
             bind_escaped(text, facts, lang, escape=html.escape, wrap=self._link)
         )
 
+    def cell(self, text: str) -> Markup:
+        """Return a table cell, with its number linked."""
+        fact = self._document.cell(text)
+        if fact is None:
+            return self.bound(text)
+        return Markup(self._link(fact, self._document.shown(fact)))  # noqa: S704 - escaped there
+
     def plain(self, text: str) -> str:
         """Return text with numbers but without links, for the window title."""
         facts, lang = self._document.facts, self._document.lang
@@ -94,7 +101,7 @@ class _Page:
 
     def shown(self, fact: Fact) -> str:
         """Return a fact's value as the report shows it."""
-        return show_fact(fact, self._document.lang)
+        return self._document.shown(fact)
 
     def anchor(self, fact: Fact) -> str:
         """Return the id of the fact's entry in the list of facts."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from planloom.analysis.numbers.formatting import show_fact
 from planloom.analysis.report.document import (
     Block,
     Bullets,
@@ -17,7 +16,6 @@ from planloom.analysis.report.document import (
     Paragraph,
 )
 from planloom.analysis.report.text import bind_escaped
-from planloom.notes import Lang
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
 _LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)")
@@ -65,7 +63,7 @@ def _block_lines(document: Document, block: Block) -> list[str]:
             caption = [f"*{_inline(document, block.caption)}*"] if block.caption else []
             return [f"![{alt}](images/{block.file_name})", *([""] if caption else []), *caption]
         case FactList():
-            return _fact_lines(block, document.lang)
+            return _fact_lines(document, block)
         case Disclosure():
             lines = [f"**{_inline(document, block.summary)}**"]
             for inner in block.blocks:
@@ -75,16 +73,22 @@ def _block_lines(document: Document, block: Block) -> list[str]:
 
 def _grid_lines(document: Document, grid: Grid) -> list[str]:
     def line(cells: tuple[str, ...]) -> str:
-        return "| " + " | ".join(_inline(document, cell) for cell in cells) + " |"
+        return "| " + " | ".join(_cell(document, cell) for cell in cells) + " |"
 
     rule = "|" + "|".join(" ---: " if numeric else " --- " for numeric in grid.numeric) + "|"
     caption = [_inline(document, grid.caption), ""] if grid.caption else []
     return [*caption, line(grid.headings), rule, *(line(row) for row in grid.rows)]
 
 
-def _fact_lines(facts: FactList, lang: Lang) -> list[str]:
+def _cell(document: Document, text: str) -> str:
+    fact = document.cell(text)
+    return escape_markdown(document.shown(fact)) if fact else _inline(document, text)
+
+
+def _fact_lines(document: Document, facts: FactList) -> list[str]:
     return [
-        f"- {escape_markdown(fact.label.text(lang))}: {escape_markdown(show_fact(fact, lang))}, "
+        f"- {escape_markdown(fact.label.text(document.lang))}: "
+        f"{escape_markdown(document.shown(fact))}, "
         f"`{_code(fact.query)}`"
         for fact in facts.facts
     ]

@@ -9,6 +9,8 @@ from duckdb import DuckDBPyConnection
 
 from planloom.analysis.database import connect, identifier, plain
 from planloom.analysis.loading.reasons import reason_text
+from planloom.analysis.numbers.formatting import show_column
+from planloom.analysis.numbers.units import unit_kind, unit_word
 from planloom.analysis.report.document import Block, Bullets, Disclosure, Grid, Paragraph
 from planloom.analysis.report.material import Material
 from planloom.analysis.report.text import guard
@@ -27,6 +29,8 @@ class QualityPart:
 
     blocks: tuple[Block, ...]
     facts: tuple[Fact, ...]
+    cells: dict[str, str]
+    """How the table of columns shows its facts, by id."""
     texts: tuple[str, ...]
     """Words of the data that the section quotes."""
     rows: Fact
@@ -52,6 +56,7 @@ def quality_part(material: Material) -> QualityPart:
         blocks=tuple(blocks),
         facts=(*counts.facts, *(f for note in material.notes for f in note.facts()),
                *(fact for facts in columns for fact in facts.values())),
+        cells=_column_cells(columns, lang),
         texts=(*(text for note in material.notes for text in note.texts()), *cell_texts),
         rows=counts.analysed,
         has_rows_set_aside=bool(rejected or removed),
@@ -266,6 +271,28 @@ def _one_column(
     }  # fmt: skip
 
 
+def _column_cells(columns: list[dict[str, Fact]], lang: Lang) -> dict[str, str]:
+    """Show the range of each column in full, both ends with the same decimals."""
+    shown: dict[str, str] = {}
+    for facts in columns:
+        ends = [facts[what] for what in ("min", "max") if what in facts]
+        texts = show_column([fact.value for fact in ends], ends[0].unit if ends else "", lang)
+        shown |= {fact.id: text for fact, text in zip(ends, texts, strict=True)}
+    return shown
+
+
+def heading_unit(unit: str, lang: Lang) -> str:
+    """Return the unit of a column as its heading says it; periods and % stand in the cells.
+
+    >>> heading_unit("$", "en"), heading_unit("¥", "zh"), heading_unit("%", "en")
+    (' ($)', '（元）', '')
+    """
+    if unit_kind(unit) not in ("currency", "measure"):
+        return ""
+    word = guard(unit_word(unit, lang))
+    return f"（{word}）" if lang == "zh" else f" ({word})"
+
+
 def _day(value: object) -> str | None:
     return None if value is None else str(value)[:10]
 
@@ -297,8 +324,7 @@ def _column_grid(table: TableRef, facts: list[dict[str, Fact]], lang: Lang) -> G
     rows = tuple(
         (
             guard(column.name),
-            _TYPE_WORDS[column.type].text(lang)
-            + (f" ({guard(column.unit)})" if column.unit else ""),
+            _TYPE_WORDS[column.type].text(lang) + heading_unit(column.unit, lang),
             *("{{" + found[what].id + "}}" if what in found else "" for what in _COLUMN_WORDS),
         )
         for column, found in zip(table.columns, facts, strict=False)

@@ -46,8 +46,9 @@ def rows(table: LoadedTable) -> list[tuple[object, ...]]:
         _PLAIN.replace("\n", "\r\n"),
         _PLAIN.replace("\n250,2024", "\n250,x\n250,2024"),
         _PLAIN.replace("town, 300", "Zürich").encode("latin-1"),
+        _PLAIN.replace('"', "").replace("town, ", "town ").replace("\n250", "\n\n250"),
     ],
-    ids=["plain", "title", "crlf", "ragged", "latin-1"],
+    ids=["plain", "title", "crlf", "ragged", "latin-1", "blank line"],
 )
 def test_both_ways_give_the_same(text: str | bytes, tmp_path: Path) -> None:
     found = direct(text, tmp_path)

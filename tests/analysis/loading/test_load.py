@@ -41,7 +41,7 @@ def load(tmp_path: Path) -> Load:
 
 def moment(*parts: int) -> datetime:
     # The moments of a table have no zone.
-    return datetime(*parts)  # noqa: DTZ001
+    return datetime(*parts)  # noqa: DTZ001 - see above
 
 
 def rows(table: LoadedTable, columns: str = "*") -> list[tuple[object, ...]]:
@@ -132,6 +132,11 @@ def test_stray_quotes_in_tab_separated_text_are_plain(load: Load) -> None:
 def test_quoted_line_breaks_stay_in_their_field(load: Load) -> None:
     loaded = load('a,b\n1,"x\n""y"", z"\n2,w\n')
     assert rows(loaded.tables[0]) == [(1, 'x\n"y", z'), (2, "w")]
+
+
+def test_line_breaks_of_another_kind_inside_fields_are_kept(load: Load) -> None:
+    loaded = load('a,b\n"x\ry",1\n"z\r\nw",2\n')
+    assert rows(loaded.tables[0]) == [("x\ry", 1), ("z\r\nw", 2)]
 
 
 def test_backslash_before_quotes_is_understood(load: Load) -> None:

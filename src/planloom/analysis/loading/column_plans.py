@@ -309,12 +309,14 @@ def _choose_order(
         months = sum(parts.second > 12 for parts in numeric.values())
         day_text, month_text = (day_text, None) if days >= months else (None, month_text)
     if day_text or month_text:
-        return bool(day_text), [_order_note(name, day_text or month_text or "", bool(day_text))]
+        return bool(day_text), [
+            _order_note(name, day_text or month_text or "", day_first=bool(day_text))
+        ]
     day_first = _guess_order(list(numeric.values()), habits)
     return day_first, [_open_order_note(name, next(iter(numeric)), day_first=day_first)]
 
 
-def _order_note(name: str, example: str, day_first: bool) -> Note:  # noqa: FBT001 - a plain value
+def _order_note(name: str, example: str, *, day_first: bool) -> Note:
     if day_first:
         return Note(
             "Dates were read as day/month, because of the value {example}: {columns}.",

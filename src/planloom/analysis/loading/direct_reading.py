@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import duckdb
@@ -49,7 +50,9 @@ def write_direct(
         rejects = _rejects(connection)
         lines = text.scan.lf + _has_open_end(text) - raw.skip
         missing = lines - table.rows - len(rejects)
-        if not _is_proved(text, reader, rejects, missing) or _has_blank_rows(connection, table):
+        if not _is_proved(text, reader, rejects, missing, raw.skip) or _has_blank_rows(
+            connection, table
+        ):
             return None
         rejected = _write_rejects(connection, outline, rejects, out)
     notes = [note for plan in reader.plans for note in plan.notes] + reading_notes(reader)
@@ -88,7 +91,7 @@ def _is_plain(text: TextFile, dialect: Dialect, outline: Outline) -> bool:
 def _is_regular(records: Sequence[Record], width: int) -> bool:
     """Return whether records look like rows of the table, not like remarks or blank rows."""
     need = min(2, width)
-    return all(filled_cells(record.cells) >= need for record in records)
+    return all(not record.cells or filled_cells(record.cells) >= need for record in records)
 
 
 def _tail(text: TextFile, dialect: Dialect, outline: Outline) -> list[Record]:
@@ -122,6 +125,7 @@ def _raw(text: TextFile, dialect: Dialect, outline: Outline) -> RawTable:
         longest=0, title=outline.title,
         header_row=outline.leaf.line if outline.leaf else None,
         rows_in=0, rejected=None, notes=outline.notes, is_staged=False,
+        ends_in_lf=not text.scan.crlf,
     )  # fmt: skip
 
 
@@ -138,16 +142,18 @@ Reject = tuple[int, str, str, int]
 def _rejects(connection: duckdb.DuckDBPyConnection) -> list[Reject]:
     rows = connection.execute(
         "SELECT line, any_value(error_type::VARCHAR), any_value(csv_line), "
-        "max(TRY_CAST(regexp_extract(error_message, 'Found: (\\d+)', 1) AS INTEGER)) "
+        "min(TRY_CAST(regexp_extract(error_message, 'Found: (\\d+)', 1) AS INTEGER)) "
         "FROM reject_errors GROUP BY line ORDER BY line"
-    ).fetchall()
+    ).fetchall()  # one error for each missing field: the first tells how many there are
     return [
         (int(line), str(kind), str(content).strip("\r\n"), int(fields or 0))
         for line, kind, content, fields in rows
     ]
 
 
-def _is_proved(text: TextFile, reader: CellReader, rejects: Sequence[Reject], missing: int) -> bool:
+def _is_proved(
+    text: TextFile, reader: CellReader, rejects: Sequence[Reject], missing: int, skip: int
+) -> bool:
     if any(kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS") for _, kind, _, _ in rejects):
         return False
     # Too many fields may be blank ones, and header lines may come again: both are mended elsewhere.
@@ -158,7 +164,18 @@ def _is_proved(text: TextFile, reader: CellReader, rejects: Sequence[Reject], mi
         return False
     if any(content.split(",")[0] in names for _, _, content, _ in rejects):
         return False
-    return missing == 0 or (missing > 0 and not text.scan.quotes and len(reader.plans) > 1)
+    # Blank lines are no records; inside quotes they would be part of one.
+    return missing == 0 or (
+        missing > 0
+        and not text.scan.quotes
+        and len(reader.plans) > 1
+        and missing == _count_blank_lines(text.path, skip)
+    )
+
+
+def _count_blank_lines(path: Path, skip: int) -> int:
+    with path.open("rb") as file:
+        return sum(line in (b"\n", b"\r\n") for line in islice(file, skip, None))
 
 
 def _has_blank_rows(connection: duckdb.DuckDBPyConnection, table: TableRef) -> bool:

@@ -45,6 +45,8 @@ class RawTable:
     """Numbers come from typed cells."""
     units: tuple[str, ...] = ()
     """Unit of each column where the source states it; () for none."""
+    ends_in_lf: bool = True
+    """Lines end in LF; False for CR LF, which DuckDB only reads when it finds it itself."""
     is_staged: bool = True
     """Written by `StagedRows`: every record has `width` fields. Else ragged ones are rejected."""
 

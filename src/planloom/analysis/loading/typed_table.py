@@ -59,13 +59,16 @@ def read_columns(
 def raw_sql(raw: RawTable) -> str:
     """Return the SQL that reads the records of a raw table, all columns as text."""
     fields = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(raw.width))
+    line_end = ", new_line = '\\n'" if raw.ends_in_lf else ""
     rejects = "" if raw.is_staged else ", store_rejects = true"
     longest = max(_LINE_LIMIT, raw.longest * 4 + 16 * raw.width)
     return (
         f"read_csv({literal(str(raw.path))}, auto_detect = false, header = false, "
         f"delim = {literal(raw.delimiter)}, quote = '\"', escape = '\"', skip = {raw.skip}, "
         f"columns = {{{fields}}}, nullstr = ['', '\\N'], max_line_size = {longest}, "
-        f"compression = 'none', strict_mode = true{rejects})"
+        f"compression = 'none', strict_mode = true"
+        # Left to itself, DuckDB may take a line break inside a field for the one of the file.
+        f"{line_end}{rejects})"
     )
 
 
@@ -166,6 +169,7 @@ def _write_rejected(
     query = (
         f"SELECT * FROM read_csv({literal(str(raw.rejected))}, auto_detect = false, "
         "header = false, delim = ',', quote = '\"', escape = '\"', max_line_size = 100000000, "
+        "new_line = '\\n', "
         "columns = {'line': 'INTEGER', 'reason': 'VARCHAR', 'content': 'VARCHAR'})"
     )
     table = write_table(connection, query, path, name=path.stem)

@@ -145,3 +145,27 @@ def test_totals_name_the_column_of_their_label(tmp_path: Path) -> None:
     table = make_table(tmp_path, ["a", "b", "n"], [("x", "u", 1), ("y", "v", 2), ("z", "Total", 3)])
     found = found_in(table)
     assert found == (TotalRow(3, "b", "Total", adds_up=True),)
+
+
+def test_last_row_that_says_only_total_and_nearly_adds_up_is_taken(tmp_path: Path) -> None:
+    rows = [(f"id{i}", "East" if i % 2 else "West", 10.0 + i) for i in range(40)]
+    total = sum(row[2] for row in rows) * 1.01  # one order more than the reader could take in
+    table = make_table(tmp_path, ["id", "region", "amount"], [*rows, ("Total", None, total)])
+    assert [(each.row, each.adds_up, each.is_near) for each in found_in(table)] == [
+        (41, True, True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("factor", "region", "place"),
+    [(1.3, None, 40), (1.01, "East", 40), (1.01, None, 20)],
+    ids=["far off", "says more", "in the middle"],
+)
+def test_total_that_does_not_add_up_is_left_otherwise(
+    tmp_path: Path, factor: float, region: str | None, place: int
+) -> None:
+    rows: list[Row] = [(f"id{i}", "East" if i % 2 else "West", 10.0 + i) for i in range(40)]
+    total = sum(10.0 + i for i in range(40)) * factor
+    rows.insert(place, ("Total", region, total))
+    table = make_table(tmp_path, ["id", "region", "amount"], rows)
+    assert [(each.row, each.adds_up) for each in found_in(table)] == [(place + 1, False)]

@@ -45,7 +45,7 @@ def _operations(
     if _has_empty_rows(table, profile, trim):
         yield DropEmptyRows()
     for trap in traps:
-        if trap.kind == "total_rows":
+        if trap.kind in ("total_rows", "near_totals"):
             yield DropTotalRows(column=trap.column, labels=trap.values, rows=trap.row_numbers)
     if any(trap.kind == "duplicate_rows" for trap in traps):
         yield DropDuplicates()

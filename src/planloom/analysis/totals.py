@@ -19,6 +19,8 @@ from planloom.notes import Scalar
 from planloom.values import TableRef
 
 MAX_CANDIDATES = 5_000
+_NEAR = 0.05
+_LEAST_NEAR_ROWS = 5  # of very few rows, one may well be as large as the others together
 _MEASURES = 12  # enough to tell; more would only cost time
 _PLAINEST = ("Total", "TOTAL", "total", "Grand Total", "Subtotal", "合计", "总计", "小计")
 
@@ -49,7 +51,10 @@ class TotalRow:
     label: str
     """As it stands in the cell; "" for a total row without a label."""
     adds_up: bool
-    """Its measures equal the sums of the rows it stands for."""
+    """Its measures equal the sums of the rows it stands for, or nearly do (`is_near`)."""
+    is_near: bool = False
+    """It stands at the edge of the table, says nothing but total, and comes close to the sum of
+    all other rows: what it lacks are rows that were lost or copied on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,8 @@ def find_total_rows(
     of the whole table, with or without rows that repeat others. Names such as "Total Energies"
     are no labels: their rows are taken only when they add up, as are rows without any label.
     Where most rows of a label do not add up, the others do by chance.
+    One row more is taken: the first or last one, if it says nothing but total and lies within 5 %
+    of the sum of all others. Exports count lines that a reader has to reject.
     """
     measures = _measures(profile)
     with connect(table) as connection:
@@ -105,11 +112,41 @@ def find_total_rows(
         if not candidates or len(candidates) > min(MAX_CANDIDATES, table.rows / 2):
             return ()
         confirmed = _confirmed(connection, table, profile, candidates, measures)
+        near = set[int]()
+        if not confirmed:
+            near = _near_total(connection, table, candidates, measures)
     return tuple(
-        TotalRow(each.rn + 1, each.column, each.label, each.rn in confirmed)
+        TotalRow(each.rn + 1, each.column, each.label, each.rn in confirmed | near, each.rn in near)
         for each in candidates
         if each.is_plain or each.rn in confirmed
     )
+
+
+def _near_total(
+    connection: duckdb.DuckDBPyConnection,
+    table: TableRef,
+    candidates: Sequence[_Candidate],
+    measures: Sequence[str],
+) -> set[int]:
+    """Return the row number of a total at the edge of the table that nearly adds up."""
+    alone = [
+        each
+        for each in candidates
+        if _LABEL.fullmatch(each.label.strip())
+        and each.group is None
+        and not each.dimensions
+        and each.rn in (0, table.rows - 1)
+    ]
+    if len(alone) != 1 or not measures or table.rows < _LEAST_NEAR_ROWS:
+        return set()
+    details = _Details(connection, scan(table, numbered=True), measures)
+    sums = list(accumulate(_block_sums(details, alone), _plus))[-1]
+    compared = [
+        abs(stated - value) <= _NEAR * abs(value)
+        for stated, value in zip(alone[0].measures, sums.values, strict=True)
+        if stated is not None and value
+    ]
+    return {alone[0].rn} if compared and all(compared) else set()
 
 
 def _label_columns(profile: TableProfile) -> list[ColumnProfile]:

@@ -23,8 +23,8 @@ from planloom.notes import Note
 from planloom.values import TableRef
 
 TrapKind = Literal[
-    "total_rows", "unconfirmed_totals", "duplicate_rows", "equal_rows", "spelling", "sentinel",
-    "future_dates", "constant",
+    "total_rows", "near_totals", "unconfirmed_totals", "duplicate_rows", "equal_rows", "spelling",
+    "sentinel", "future_dates", "constant",
 ]  # fmt: skip
 
 _LOW_MARKS = (-1, -9, -99, -999, -9999, -99999, -999999)
@@ -59,10 +59,10 @@ def find_traps(
 ) -> tuple[Trap, ...]:
     """Return the traps of a table, worst first.
 
-    "total_rows" add up and can be dropped; "unconfirmed_totals" are labelled as totals and do not
-    add up; "duplicate_rows" are copies, while "equal_rows" may well be different records
-    (`planloom.analysis.repeats` has the rule). The rest is only worth a look. Dates are compared
-    with `today` when it is given.
+    "total_rows" add up and can be dropped, "near_totals" too, whose sums miss a few rows;
+    "unconfirmed_totals" are labelled as totals and do not add up; "duplicate_rows" are copies,
+    while "equal_rows" may well be different records (`planloom.analysis.repeats` has the rule).
+    The rest is only worth a look. Dates are compared with `today` when it is given.
     """
     values = read_text_values(table, profile)
     return (
@@ -76,20 +76,27 @@ def find_traps(
 
 
 def _totals(found: Sequence[TotalRow]) -> Iterator[Trap]:
-    groups: dict[tuple[bool, str, bool], list[TotalRow]] = defaultdict(list)
+    groups: dict[tuple[bool, bool, str, bool], list[TotalRow]] = defaultdict(list)
     for each in found:
-        groups[each.adds_up, each.column, bool(each.label)].append(each)
-    for (adds_up, column, labelled), rows in groups.items():
+        groups[each.adds_up, each.is_near, each.column, bool(each.label)].append(each)
+    for (adds_up, is_near, column, labelled), rows in groups.items():
         labels = tuple(dict.fromkeys(each.label for each in rows if each.label))
-        words = _UNLABELLED if not labelled else _TOTALS if adds_up else _UNCONFIRMED
+        words = _TOTALS if adds_up else _UNCONFIRMED
+        words = _NEAR_TOTAL if is_near else words if labelled else _UNLABELLED
         yield Trap(
-            kind="total_rows" if adds_up else "unconfirmed_totals",
+            kind=_total_kind(adds_up=adds_up, is_near=is_near),
             text=_note(words, n=len(rows), column=column, labels=quoted(labels)),
             column=column,
             rows=len(rows),
             values=labels,
             row_numbers=tuple(each.row for each in rows),
         )
+
+
+def _total_kind(*, adds_up: bool, is_near: bool) -> TrapKind:
+    if is_near:
+        return "near_totals"
+    return "total_rows" if adds_up else "unconfirmed_totals"
 
 
 _TOTALS = Note(
@@ -101,6 +108,12 @@ _UNLABELLED = Note(
     "{n|row has|rows have} no label and hold the totals of other rows; counting them with the "
     "rest would count those rows twice.",
     "{n} 行没有标签，但数值等于其他行的合计，与明细一起统计会造成重复计算。",
+)
+_NEAR_TOTAL = Note(
+    "{n|row says|rows say} nothing but {labels} (column '{column}') with numbers near "
+    "the sum of all other rows; taken as a total of rows that were lost or copied on the way.",
+    "{n} 行只标有 {labels}（「{column}」列），数值与其他各行之和相近，"
+    "视为合计行；差额来自未能读入或重复的行。",
 )
 _UNCONFIRMED = Note(
     "{n|row is|rows are} labelled like totals ({labels} in column '{column}'), but the numbers "

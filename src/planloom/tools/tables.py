@@ -132,13 +132,14 @@ def clean_data(
             trimmed, spellings unified, exact duplicates and total rows set aside.
     """
     profile = profile_table(table)
-    chosen = propose_operations(table, profile) if operations is None else tuple(operations)
+    traps = find_traps(table, profile)
+    chosen = propose_operations(table, profile, traps) if operations is None else tuple(operations)
     cleaned = clean_table(table, chosen, out=context.folder / "cleaned.parquet")
     result = cleaned.table
     return CleanTable(
         path=result.path, columns=result.columns, rows=result.rows, name=result.name,
         sha256=result.sha256, cleaned=cleaned, operations=chosen,
-        traps=find_traps(table, profile),
+        traps=traps,
     )  # fmt: skip
 
 

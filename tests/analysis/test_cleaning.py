@@ -167,11 +167,12 @@ def test_tables_with_little_in_them_can_be_cleaned(tmp_path: Path, query: str) -
 
 
 def test_two_thousand_columns_are_cleaned(tmp_path: Path) -> None:
-    columns = ", ".join(f"' v{k} ' AS c{k}" for k in range(2000))
+    texts = [f"' v{k} ' AS t{k}" for k in range(200)]
+    columns = ", ".join([*texts, *(f"{k} AS n{k}" for k in range(1799)), "NULL AS e"])
     table = make_table(tmp_path, f"SELECT {columns} FROM range(3)")
     cleaned = clean(table, "trim_text", "drop_empty_rows", "drop_empty_columns")
-    assert rows_of(cleaned.table)[2] == tuple(f"v{k}" for k in range(2000))
-    assert cleaned.log[0].cells_changed == 6000
+    assert rows_of(cleaned.table)[2] == (*(f"v{k}" for k in range(200)), *range(1799))
+    assert cleaned.log[0].cells_changed == 600
 
 
 CELLS = st.sampled_from([None, "", " ", "a", "a ", "A", "b", "Total", "\u3000c"])

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import duckdb
 
-from planloom.analysis.cleaning_sql import Stage, applied, first_stage
+from planloom.analysis.cleaning_sql import applied
+from planloom.analysis.cleaning_stage import Stage, first_stage
 from planloom.analysis.database import connect, identifier, literal, write_table
 from planloom.analysis.operations import Operation
 from planloom.notes import Note

@@ -40,6 +40,7 @@ _CASTS = {
     "TIMESTAMP WITH TIME ZONE": "TIMESTAMP", "TIMESTAMP_S": "TIMESTAMP",
     "TIMESTAMP_MS": "TIMESTAMP", "TIMESTAMP_NS": "TIMESTAMP", "TIME_NS": "TIME",
 }  # fmt: skip
+_WIDE = 200
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\d+\)")
 SQL_TYPES: Mapping[ColumnType, str] = {
     "text": "VARCHAR", "integer": "BIGINT", "number": "DOUBLE", "boolean": "BOOLEAN",
@@ -70,6 +71,9 @@ def connect(
     on_interrupt(connection, _interrupt)
     try:
         connection.execute("SET TimeZone = 'UTC'")
+        if any(len(table.columns) > _WIDE for table in tables):
+            # Its time grows with the square of the number of expressions.
+            connection.execute("SET disabled_optimizers = 'common_subexpressions'")
         files = [*(table.path for table in tables), *(str(path.resolve()) for path in readable)]
         _open_paths(connection, files, writable)
         for table in tables:
@@ -207,15 +211,16 @@ def write_table(
     described = connection.execute(f"DESCRIBE {query}").fetchall()
     types: dict[str, str] = {str(row[0]): str(row[1]) for row in described}
     casts = {column: cast for column, sql in types.items() if (cast := _written_as(sql)) != sql}
-    replaced = ", ".join(
-        f"CAST({identifier(column)} AS {cast}) AS {identifier(column)}"
-        for column, cast in casts.items()
+    chosen = ", ".join(
+        f"CAST({identifier(column)} AS {casts[column]}) AS {identifier(column)}"
+        if column in casts
+        else identifier(column)
+        for column in types
     )
-    star = f"* REPLACE ({replaced})" if replaced else "*"
     part = path.with_name(path.name + ".part")
     try:
         written = connection.execute(
-            f"COPY (SELECT {star} FROM ({query})) TO {literal(str(part))} (FORMAT parquet)"
+            f"COPY (SELECT {chosen} FROM ({query})) TO {literal(str(part))} (FORMAT parquet)"
         ).fetchall()
         part.replace(path)
     finally:

@@ -178,8 +178,8 @@ def _range_expressions(column: Column, counter: str) -> tuple[str, ...]:
         f"favg({number})",
         f"stddev_samp({number})",
         f"quantile_cont({number}, [0.25, 0.5, 0.75])",
-        f"count(*) FILTER ({value} = 0)",
-        f"count(*) FILTER ({value} < 0)",
+        f"coalesce(sum(({value} = 0)::INTEGER), 0)::BIGINT",
+        f"coalesce(sum(({value} < 0)::INTEGER), 0)::BIGINT",
     )
 
 
@@ -204,7 +204,8 @@ def _outliers(column: Column, found: _Ranges) -> str:
     q1, _, q3 = found.quartiles
     reach = 1.5 * (q3 - q1)
     low, high = literal(q1 - reach), literal(q3 + reach)
-    return f"count(*) FILTER ({_finite(column)} < {low} OR {_finite(column)} > {high})"
+    beyond = f"({_finite(column)} < {low} OR {_finite(column)} > {high})"
+    return f"coalesce(sum({beyond}::INTEGER), 0)::BIGINT"
 
 
 def _samples(connection: duckdb.DuckDBPyConnection, table: TableRef) -> list[list[Scalar]]:

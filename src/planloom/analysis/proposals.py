@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from planloom.analysis.cleaning_sql import trimmed
-from planloom.analysis.database import connect, identifier, scan
+from planloom.analysis.cleaning_stage import first_stage, is_blank
+from planloom.analysis.database import connect
 from planloom.analysis.operations import (
     DropDuplicates,
     DropEmptyColumns,
@@ -58,13 +58,10 @@ def _operations(
 def _has_empty_rows(table: TableRef, profile: TableProfile, trim: dict[str, int]) -> bool:
     if not all(each.missing or each.name in trim for each in profile.columns):
         return False
-    blank = " AND ".join(
-        f"coalesce({trimmed(name)}, '') = ''" if each.type == "text" else f"{name} IS NULL"
-        for each in profile.columns
-        for name in [identifier(each.name)]
-    )
+    stage = first_stage(table)
+    blank = " AND ".join(map(is_blank, stage.fields))
     with connect(table) as connection:
-        query = f"SELECT count(*) FROM {scan(table)} WHERE {blank}"
+        query = f"SELECT count(*) FROM ({stage.sql}) WHERE {blank}"
         return bool(connection.execute(query).fetchall()[0][0])
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
-from planloom.analysis.cleaning_sql import BLANKS, is_loose
+from planloom.analysis.cleaning_stage import BLANKS, is_loose
 from planloom.analysis.database import connect, identifier, scan
 from planloom.analysis.meanings import Meaning
 from planloom.analysis.profile import TableProfile

@@ -11,7 +11,7 @@ from typing import Literal
 
 import duckdb
 
-from planloom.analysis.cleaning_sql import BLANKS
+from planloom.analysis.cleaning_stage import BLANKS
 from planloom.analysis.database import SQL_TYPES, connect, identifier, literal, scan
 from planloom.analysis.meanings import split_words
 from planloom.analysis.profile import ColumnProfile, TableProfile

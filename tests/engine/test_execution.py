@@ -35,7 +35,7 @@ GOOD = object()
 
 
 def seeded(seed: int) -> random.Random:
-    return random.Random(seed)  # noqa: S311 -- chance that repeats, not a secret
+    return random.Random(seed)
 
 
 @dataclass

@@ -246,7 +246,7 @@ def test_workers_end_when_their_parent_is_killed(registry: ToolRegistry, tmp_pat
         encoding="utf-8",
     )
     command = [sys.executable, str(script)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:  # noqa: S603 -- ours
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert wait_until(lambda: note.exists() and note.read_text() != "")
         worker, child = (int(pid) for pid in note.read_text().split())
         assert is_running(worker)

@@ -36,7 +36,7 @@ def rows_of(analysis, table):
 
 
 def sample(count=600, categories=30, seed=7):
-    rng = random.Random(seed)  # noqa: S311 -- test data
+    rng = random.Random(seed)
     names = [*(f"p{number:02}" for number in range(categories)), None]
     values = [None, *(rng.randrange(-2_000, 8_000) / 8 for _ in range(40))]
     return [(rng.choice(names), rng.choice(values)) for _ in range(count)]

@@ -33,7 +33,7 @@ def rows_of(analysis, table):
 
 def daily(first, last, seed=3):
     """One row a day, about a tenth without an amount."""
-    rng = random.Random(seed)  # noqa: S311 -- test data
+    rng = random.Random(seed)
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
     return [
         (day, None if rng.random() < 0.1 else rng.randrange(100, 9_000) / 4 + number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 from planloom.analysis.analyses.labels import MISSING, is_other, label_note
 from planloom.analysis.cell_facts import cell_facts
@@ -34,7 +35,9 @@ def compose(material: Material) -> Document:
     """Return the report: findings, data quality, charts and tables, reading, limits, provenance."""
     lang = material.lang
     quality = quality_part(material)
-    analysed = [_AnalysisPart(finding, lang) for finding in material.findings]
+    analysed = [
+        _AnalysisPart(finding, lang, number) for number, finding in enumerate(material.findings, 1)
+    ]
     facts = {fact.id: fact for fact in chain(quality.facts, *(part.facts for part in analysed))}
     sections = (
         _headlines(material),
@@ -121,8 +124,9 @@ _NOTHING = Note(
 class _AnalysisPart:
     """One analysis: picture, findings, cautions, table, and the facts of all of them."""
 
-    def __init__(self, finding: Finding, lang: Lang):
+    def __init__(self, finding: Finding, lang: Lang, number: int):
         self.analysis = finding.analysis
+        self._number = number
         self._image = finding.image
         self._lang: Lang = lang
         self._cells = cell_facts(finding.analysis, max_rows=MAX_TABLE_ROWS)
@@ -150,7 +154,7 @@ class _AnalysisPart:
         lang, analysis = self._lang, self.analysis
         blocks: list[Block] = []
         if self._image is not None:
-            name = self._image.path.replace("\\", "/").rpartition("/")[2]
+            name = f"{self._number:02d}-{analysis.kind}{Path(self._image.path).suffix}"
             blocks.append(Figure(image=self._image, file_name=name))
         if analysis.findings:
             blocks.append(Bullets(items=tuple(say(note, lang) for note in analysis.findings)))

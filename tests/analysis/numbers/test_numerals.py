@@ -160,3 +160,9 @@ def test_any_text_can_be_read(text: str) -> None:
     numerals = read_numerals(text)
     assert all(text[each.start : each.end] == each.text for each in numerals)
     assert all(a.end <= b.start for a, b in pairwise(numerals))
+
+
+@pytest.mark.parametrize("gap", ["\n", "\t", "\r\n"])
+def test_a_numeral_ends_with_its_line_and_its_cell(gap: str) -> None:
+    found = [(n.text, n.kind, n.value) for n in read_numerals(f"records: 1{gap}日期: 2{gap}万科")]
+    assert found == [("1", "number", 1.0), ("2", "number", 2.0)]

@@ -56,7 +56,8 @@ def read_numerals(text: str) -> tuple[Numeral, ...]:
     >>> [(n.text, n.kind) for n in read_numerals("X100 in Q1: 三成, 5个百分点, 一般")]
     [('X100', 'name'), ('Q1', 'date'), ('三成', 'percent'), ('5个百分点', 'points')]
     """
-    plain = patterns.half_width(text)
+    # No numeral goes on in the next line or cell: "1" above "日期" is not the first of a month.
+    plain = patterns.half_width(text).translate(_ENDS)
     claims = _Claims(text)
     for match in patterns.TECHNICAL.finditer(plain):
         claims.skip(match.start(), match.end())
@@ -68,6 +69,9 @@ def read_numerals(text: str) -> tuple[Numeral, ...]:
         for numeral in reader(plain):
             claims.add(numeral)
     return _with_ranges(plain, claims.sorted())
+
+
+_ENDS = str.maketrans(dict.fromkeys("\n\r\t", "\ue001"))
 
 
 class _Claims:

@@ -105,10 +105,9 @@ def _headlines(material: Material) -> Section:
     ranked = [texts[rank] for rank in range(depth) for texts in by_analysis if rank < len(texts)]
     blocks: list[Block] = []
     if ranked:
-        blocks = [
-            Paragraph(text=ranked[0], tone="lead"),
-            Bullets(items=tuple(dict.fromkeys(ranked[1:_MAX_HEADLINES]))),
-        ]
+        blocks.append(Paragraph(text=ranked[0], tone="lead"))
+        if more := tuple(dict.fromkeys(ranked[1:_MAX_HEADLINES])):
+            blocks.append(Bullets(items=more))
     else:
         blocks = [Paragraph(text=_NOTHING.text(lang), tone="lead")]
     blocks += [Paragraph(text=say(note, lang), tone="caution") for note in material.reading.unknown]

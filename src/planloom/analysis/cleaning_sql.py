@@ -129,7 +129,7 @@ def _drop_total_rows(stage: Stage, operation: DropTotalRows) -> Stage:
     note = Note(
         "Set aside {n|total row|total rows} labelled {labels} in column '{column}', which would "
         "have been counted twice.",
-        "剔除了「{column}」列中标为 {labels} 的 {n} 行合计，以免重复计算。",
+        "剔除了“{column}”列中标为{labels}的 {n} 行合计，以免重复计算。",
         {"labels": listed(labels), "column": column.name},
     )
     if not labels:
@@ -194,7 +194,7 @@ def _unify_spelling(stage: Stage, operation: UnifySpelling) -> Stage:
     )
     note = Note(
         "Wrote {n|value|values} of column '{column}' in the spelling used most: {kept}.",
-        "将「{column}」列的 {n} 个值统一为规范写法：{kept}。",
+        "将“{column}”列的 {n} 个值统一为规范写法：{kept}。",
         {"column": column.name, "kept": listed(sorted(set(operation.mapping.values())))},
     )
     expression = f"CASE {column.alias} {cases} ELSE {column.alias} END"
@@ -211,7 +211,7 @@ def _blank_markers(
     note = Note(
         "Made {n|value|values} of column '{column}' missing that only marked a missing one: "
         "{markers}.",
-        "将「{column}」列中 {n} 个仅表示缺失的标记值（{markers}）改为缺失。",
+        "将“{column}”列中 {n} 个仅表示缺失的标记值（{markers}）改为缺失。",
         {"column": column.name, "markers": listed([str(each) for each in operation.markers])},
     )
     expression = (
@@ -235,7 +235,7 @@ def _fill_missing(
     en, zh = _FILL_WORDS[operation.method]
     note = Note(
         f"Filled {{n|missing value|missing values}} of column '{{column}}' with {en}, {{value}}.",
-        f"用{zh} {{value}} 填补了「{{column}}」列的 {{n}} 个缺失值。",
+        f"用{zh} {{value}} 填补了“{{column}}”列的 {{n}} 个缺失值。",
         {"column": column.name, "value": str(value) if isinstance(value, bool) else value},
     )
     changed = mapped(stage, {column.alias: f"coalesce({column.alias}, {filling})"}, note)
@@ -288,7 +288,7 @@ def _drop_where(connection: duckdb.DuckDBPyConnection, stage: Stage, operation: 
         test = f"{column.alias} {operation.comparison} {value}"
     note = Note(
         "Dropped {n|row|rows} where '{column}' {comparison} {value}.",
-        "删除了 {n} 行满足「{column}」{comparison} {value} 的记录。",
+        "删除了 {n} 行满足“{column}”{comparison} {value} 的记录。",
         {
             "column": column.name,
             "comparison": operation.comparison,
@@ -309,7 +309,7 @@ def _rename(stage: Stage, operation: Rename) -> Stage:
         )
     note = Note(
         "Renamed column '{column}' to '{to}'.",
-        "将列「{column}」改名为「{to}」。",
+        "将列“{column}”改名为“{to}”。",
         {"column": column.name, "to": operation.to},
     )
     return unchanged(with_field(stage, replace(column, name=operation.to)), note)
@@ -332,7 +332,7 @@ def _convert(connection: duckdb.DuckDBPyConnection, stage: Stage, operation: Con
         )
     note = Note(
         "Changed the type of column '{column}' from {old} to {new}.",
-        "将「{column}」列的类型由 {old} 改为 {new}。",
+        "将“{column}”列的类型由 {old} 改为 {new}。",
         {"column": column.name, "old": column.type, "new": operation.type},
     )
     changed = mapped(stage, {c: expression}, note)

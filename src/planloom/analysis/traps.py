@@ -102,7 +102,7 @@ def _total_kind(*, adds_up: bool, is_near: bool) -> TrapKind:
 _TOTALS = Note(
     "{n|row is a total|rows are totals} of other rows (labelled {labels} in column '{column}'); "
     "counting them with the rest would count those rows twice.",
-    "{n} 行是其他行的合计（「{column}」列中标为 {labels}），与明细一起统计会造成重复计算。",
+    "{n} 行是其他行的合计（“{column}”列中标为{labels}），与明细一起统计会造成重复计算。",
 )
 _UNLABELLED = Note(
     "{n|row has|rows have} no label and hold the totals of other rows; counting them with the "
@@ -112,13 +112,13 @@ _UNLABELLED = Note(
 _NEAR_TOTAL = Note(
     "{n|row says|rows say} nothing but {labels} (column '{column}') with numbers near "
     "the sum of all other rows; taken as a total of rows that were lost or copied on the way.",
-    "{n} 行只标有 {labels}（「{column}」列），数值与其他各行之和相近，"
+    "{n} 行只标有{labels}（“{column}”列），数值与其他各行之和相近，"
     "视为合计行；差额来自未能读入或重复的行。",
 )
 _UNCONFIRMED = Note(
     "{n|row is|rows are} labelled like totals ({labels} in column '{column}'), but the numbers "
     "are not the sums of other rows. Nothing was dropped for it; check what they are.",
-    "{n} 行看似合计（「{column}」列中标为 {labels}），但数值并非其他行之和，已保留，请核实。",
+    "{n} 行看似合计（“{column}”列中标为{labels}），但数值并非其他行之和，已保留，请核实。",
 )
 
 
@@ -147,7 +147,7 @@ def _spellings(profile: TableProfile, values: TextValues) -> Iterator[Trap]:
         spellings = tuple(dict.fromkeys((*mapping.values(), *mapping)))
         text = Note(
             "Column '{column}' writes the same value in different ways: {values}.",
-            "「{column}」列中同一取值有多种写法：{values}。",
+            "“{column}”列中同一取值有多种写法：{values}。",
         )
         yield Trap(
             kind="spelling",
@@ -169,7 +169,7 @@ def _sentinels(table: TableRef, profile: TableProfile) -> Iterator[Trap]:
                 text = Note(
                     "{n|value|values} of column '{column}' are {mark}, far from all others: "
                     "perhaps a mark for a missing value.",
-                    "「{column}」列有 {n} 个值为 {mark}，与其余值相距甚远，可能只是缺失值的标记。",
+                    "“{column}”列有 {n} 个值为 {mark}，与其余值相距甚远，可能只是缺失值的标记。",
                 )
                 yield Trap(
                     kind="sentinel",
@@ -238,7 +238,7 @@ def _future_dates(table: TableRef, profile: TableProfile, today: date | None) ->
             n = int(connection.execute(query).fetchall()[0][0])
         text = Note(
             "{n|date|dates} of column '{column}' lie after {today}; the latest is {last}.",
-            "「{column}」列有 {n} 个日期晚于 {today}，最晚为 {last}。",
+            "“{column}”列有 {n} 个日期晚于 {today}，最晚为 {last}。",
         )
         yield Trap(
             kind="future_dates",

@@ -168,7 +168,7 @@ class _AnalysisPart:
         rows = tuple(tuple(self._cell(row, column) for column in columns) for row in range(shown))
         return Grid(
             headings=tuple(
-                say(heading, self._lang) + heading_unit(column.unit, self._lang)
+                say(heading, self._lang) + heading_unit(column, self._lang)
                 for heading, column in zip(self.analysis.headings, columns, strict=True)
             ),
             rows=rows,

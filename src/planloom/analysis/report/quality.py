@@ -281,15 +281,16 @@ def _column_cells(columns: list[dict[str, Fact]], lang: Lang) -> dict[str, str]:
     return shown
 
 
-def heading_unit(unit: str, lang: Lang) -> str:
+def heading_unit(column: Column, lang: Lang) -> str:
     """Return the unit of a column as its heading says it; periods and % stand in the cells.
 
-    >>> heading_unit("$", "en"), heading_unit("¥", "zh"), heading_unit("%", "en")
-    (' ($)', '（元）', '')
+    >>> heading_unit(Column(name="price", type="number", unit="¥"), "zh")
+    '（元）'
     """
-    if unit_kind(unit) not in ("currency", "measure"):
+    is_number = column.type in ("integer", "number")
+    if not is_number or unit_kind(column.unit) not in ("currency", "measure"):
         return ""
-    word = guard(unit_word(unit, lang))
+    word = guard(unit_word(column.unit, lang))
     return f"（{word}）" if lang == "zh" else f" ({word})"
 
 
@@ -324,7 +325,7 @@ def _column_grid(table: TableRef, facts: list[dict[str, Fact]], lang: Lang) -> G
     rows = tuple(
         (
             guard(column.name),
-            _TYPE_WORDS[column.type].text(lang) + heading_unit(column.unit, lang),
+            _TYPE_WORDS[column.type].text(lang) + heading_unit(column, lang),
             *("{{" + found[what].id + "}}" if what in found else "" for what in _COLUMN_WORDS),
         )
         for column, found in zip(table.columns, facts, strict=False)

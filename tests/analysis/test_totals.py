@@ -92,9 +92,46 @@ def test_a_total_row_without_a_label_is_found(tmp_path: Path) -> None:
         ("2024-01-01", "A", 10),
         ("2024-01-02", "B", 20),
         ("2024-01-03", "B", 5),
-        (None, None, 35),
+        ("2024-01-04", "A", 7),
+        ("2024-01-05", "B", 9),
+        (None, None, 51),
     ]
-    assert totals(tmp_path, ["date", "product", "qty"], rows) == [(4, "", True)]
+    assert totals(tmp_path, ["date", "product", "qty"], rows) == [(6, "", True)]
+
+
+def test_a_total_row_without_a_label_is_found_by_two_measures(tmp_path: Path) -> None:
+    rows = [("A", 10, 2.5), ("B", 20, 4.5), ("B", 5, 1.0), (None, 35, 8.0)]
+    assert totals(tmp_path, ["product", "qty", "amount"], rows) == [(4, "", True)]
+
+
+@pytest.mark.parametrize("label", [None, "", "Total Energies", "Total Wine 合计超市"])
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        (["store", "qty"], [("A", 60), ("B", 40), ("?", 100)]),
+        (["store", "qty"], [("A", 1), ("B", 2), ("?", 3), ("A", 9), ("B", 4), ("A", 7), ("B", 6)]),
+        (
+            ["store", "qty", "amount"],
+            [("A", 1, 9.5), ("B", 2, 8.0), ("?", 3, 4.0), ("A", 9, 2.0), ("B", 4, 1.0)],
+        ),
+        (
+            ["store", "qty", "amount"],
+            [("A", 1, 9.0), ("B", 2, 8.0), ("A", 9, 2.0), ("B", 4, 1.0), ("B", 5, 3), ("?", 21, 6)],
+        ),
+    ],
+    ids=["few rows", "a block", "a block in one of two measures", "the whole in one of two"],
+)
+def test_a_sum_by_chance_makes_no_total_of_a_row_that_does_not_say_so(
+    tmp_path: Path, label: str | None, names: list[str], rows: list[tuple[str, *tuple[float, ...]]]
+) -> None:
+    filled = [(label if row[0] == "?" else row[0], *row[1:]) for row in rows]
+    assert totals(tmp_path, names, filled) == []
+
+
+def test_names_that_hold_the_word_are_totals_of_the_whole_table(tmp_path: Path) -> None:
+    rows = [(name, 10 + 3 * i) for i, name in enumerate("ABCDE")]
+    rows.append(("Total of the year", sum(n for _, n in rows)))
+    assert totals(tmp_path, ["store", "qty"], rows) == [(6, "Total of the year", True)]
 
 
 def test_a_row_with_missing_labels_is_no_total(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from planloom.values import TableRef
 MAX_CANDIDATES = 5_000
 _NEAR = 0.05
 _LEAST_NEAR_ROWS = 5  # of very few rows, one may well be as large as the others together
+_LEAST_WHOLE_ROWS = 5  # likewise, if nothing but one sum says that a row is a total
 _MEASURES = 12  # enough to tell; more would only cost time
 _PLAINEST = ("Total", "TOTAL", "total", "Grand Total", "Subtotal", "合计", "总计", "小计")
 
@@ -73,6 +74,11 @@ class _Candidate:
         """The label says total and nothing else: the row is worth a remark in any case."""
         return self.group is not None or bool(_LABEL.fullmatch(self.label.strip()))
 
+    @property
+    def is_doubtful(self) -> bool:
+        """The row has no label, or one that may be a name: only its numbers can tell."""
+        return not self.is_plain and _VAGUE.fullmatch(self.label.strip()) is None
+
 
 @dataclass(frozen=True, slots=True)
 class _Details:
@@ -101,7 +107,9 @@ def find_total_rows(
     group of this table ("East total"). A row adds up when at least half of its additive measures
     (and one at least) equal the sum of the detail rows of its group, of the block next to it, or
     of the whole table, with or without rows that repeat others. Names such as "Total Energies"
-    are no labels: their rows are taken only when they add up, as are rows without any label.
+    are no labels: their rows are taken only when two measures at least are the sums of several
+    rows, or all measures those of the whole table (of five rows or more); likewise rows without
+    any label, as a sale may well be as large as two others.
     Where most rows of a label do not add up, the others do by chance.
     One row more is taken: the first or last one, if it says nothing but total and lies within 5 %
     of the sum of all others. Exports count lines that a reader has to reject.
@@ -329,7 +337,7 @@ def _adding_up(details: _Details, totals: Sequence[_Candidate]) -> set[int]:
     weak: set[int] = set()
     for i, each in enumerate(totals):
         for sums in (*groups.get(each.rn, ()), *_ranges(totals, whole, i)):
-            if sums.rows and _agrees(each.measures, sums):
+            if sums.rows and _is_sum(each, sums, is_whole=sums is whole[-1]):
                 (strong if sums.rows > 1 else weak).add(each.rn)
     # The total of a group of one row proves nothing by itself.
     confirmed = strong | weak if strong else set[int]()
@@ -370,14 +378,25 @@ def _minus(a: _Sums, b: _Sums) -> _Sums:
     return _Sums(a.rows - b.rows, tuple(x - y for x, y in zip(a.values, b.values, strict=True)))
 
 
-def _agrees(measures: Sequence[float | None], sums: _Sums) -> bool:
+def _is_sum(total: _Candidate, sums: _Sums, *, is_whole: bool) -> bool:
+    """Say whether the measures of a row equal sums, and by more than chance if it is doubtful."""
+    compared, equal = _agreement(total.measures, sums)
+    if not total.is_doubtful:
+        return 0 < compared <= 2 * equal
+    if is_whole and sums.rows >= _LEAST_WHOLE_ROWS:
+        return 0 < compared == equal or (equal >= 2 and compared <= 2 * equal)
+    return sums.rows > 1 and equal >= 2 and compared <= 2 * equal
+
+
+def _agreement(measures: Sequence[float | None], sums: _Sums) -> tuple[int, int]:
+    """Return how many measures can be compared with their sums, and how many equal them."""
     compared = [
         (stated, value)
         for stated, value in zip(measures, sums.values, strict=True)
         if stated is not None and math.isfinite(stated) and (stated or value)
     ]
     equal = sum(abs(stated - value) <= _tolerance(stated, sums.rows) for stated, value in compared)
-    return bool(compared) and 2 * equal >= len(compared)
+    return len(compared), equal
 
 
 def _tolerance(stated: float, rows: int) -> float:

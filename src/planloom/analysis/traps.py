@@ -101,12 +101,12 @@ def _total_kind(*, adds_up: bool, is_near: bool) -> TrapKind:
 
 _TOTALS = Note(
     "{n|row is a total|rows are totals} of other rows (labelled {labels} in column '{column}'); "
-    "counting them with the rest would count those rows twice.",
+    "a sum over all rows would count those rows twice.",
     "{n} 行是其他行的合计（“{column}”列中标为{labels}），与明细一起统计会造成重复计算。",
 )
 _UNLABELLED = Note(
-    "{n|row has|rows have} no label and hold the totals of other rows; counting them with the "
-    "rest would count those rows twice.",
+    "{n|row without a label holds the total|rows without labels hold the totals} of other rows; "
+    "a sum over all rows would count those rows twice.",
     "{n} 行没有标签，但数值等于其他行的合计，与明细一起统计会造成重复计算。",
 )
 _NEAR_TOTAL = Note(
@@ -116,8 +116,9 @@ _NEAR_TOTAL = Note(
     "视为合计行；差额来自未能读入或重复的行。",
 )
 _UNCONFIRMED = Note(
-    "{n|row is|rows are} labelled like totals ({labels} in column '{column}'), but the numbers "
-    "are not the sums of other rows. Nothing was dropped for it; check what they are.",
+    "{n|row is labelled like a total|rows are labelled like totals} ({labels} in column "
+    "'{column}'), but the numbers are not the sums of other rows. Nothing was dropped; please "
+    "check.",
     "{n} 行看似合计（“{column}”列中标为{labels}），但数值并非其他行之和，已保留，请核实。",
 )
 
@@ -135,8 +136,8 @@ def _repeats(table: TableRef, profile: TableProfile) -> Iterator[Trap]:
         yield Trap(kind="duplicate_rows", text=_note(text, n=n), column="", rows=n)
     elif n <= 0.1 * profile.rows:
         text = Note(
-            "{n|row equals|rows equal} an earlier row. Nothing shows that they are copies, so "
-            "that they count as records of their own.",
+            "{n|row equals|rows equal} an earlier row. Nothing points to copying, so each "
+            "counts as a record of its own.",
             "{n} 行与前面某行相同，但没有证据表明是重复录入，因此按独立记录计入。",
         )
         yield Trap(kind="equal_rows", text=_note(text, n=n), column="", rows=n)
@@ -237,7 +238,7 @@ def _future_dates(table: TableRef, profile: TableProfile, today: date | None) ->
             query = f"SELECT count(*) FROM {scan(table)} WHERE {test}"
             n = int(connection.execute(query).fetchall()[0][0])
         text = Note(
-            "{n|date|dates} of column '{column}' lie after {today}; the latest is {last}.",
+            "In column '{column}', {n|date lies|dates lie} after {today}; the latest is {last}.",
             "“{column}”列有 {n} 个日期晚于 {today}，最晚为 {last}。",
         )
         yield Trap(

@@ -18,7 +18,9 @@ _PLACES = {
     "top": ("first", "第一位", f"{TOLD} ORDER BY place LIMIT 1"),
     "second": ("second", "第二位", f"{TOLD} ORDER BY place LIMIT 1 OFFSET 1"),
     "last": ("last", "末位", f"{TOLD} ORDER BY place DESC LIMIT 1"),
+    "before_last": ("last but one", "倒数第二位", f"{TOLD} ORDER BY place DESC LIMIT 1 OFFSET 1"),
 }
+_LEVEL = 1e-9  # sums of floating-point numbers that are this close, relatively, are equal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class Groups:
     def add_place(self, what: str, *, share: bool = False) -> None:
         """Add `<what>_label`, `<what>` (the value) and `<what>_share` of a place.
 
-        `what` is "top", "second" or "last"; the group has to exist.
+        `what` is "top", "second", "last" or "before_last"; the group has to exist.
         """
         en, zh, where = _PLACES[what]
         measure = self.grouping.measure
@@ -60,10 +62,50 @@ class Groups:
             self.sheet.add(name, label, value, self.source, where=where, rows="rows", unit=unit)
 
     def add_count(self) -> None:
-        """Add `groups`: how many categories have a name."""
+        """Add `groups`: how many categories have a name and a value."""
         label = self.label("different {category} values", "{category}的类别数")
-        where = "WHERE label IS NOT NULL"
-        self.sheet.add("groups", label, "count(*)", self.source, where=where, rows="sum(rows)")
+        self.sheet.add("groups", label, "count(*)", self.source, where=TOLD, rows="sum(rows)")
+
+    def level_with(self, what: str) -> int:
+        """Return how many told groups have the value of "top" or "last", itself included."""
+        return int(self.sheet.read(f"SELECT {_LEVEL_COUNT[what]} FROM {self._ends.kept}")[0][0])
+
+    @property
+    def is_level(self) -> bool:
+        """All told groups have the same value."""
+        return self.level_with("top") == self.told
+
+    def holders(self, what: str) -> tuple[str, str]:
+        """Return who is at the "top" or "last", in words that cite facts: one, two, or more."""
+        count = self.level_with(what)
+        if count == 1:
+            return f"<{what}_label>", f"<{what}_label>"
+        first, second = (
+            ("top_label", "second_label") if what == "top" else ("before_last_label", "last_label")
+        )
+        if what == "last":
+            self.add_place("before_last")
+        if count == 2:
+            return f"<{first}> and <{second}>", f"<{first}>与<{second}>"
+        label = self.label(
+            f"further {{category}} values level with the {_PLACES[what][0]}",
+            f"与{_PLACES[what][1]}并列的其他{{category}}数",
+        )
+        others, value = f"{what}_others", f"{_LEVEL_COUNT[what]} - 2"
+        self.sheet.add(others, label, value, self._ends, rows="sum(rows)")
+        return (
+            f"<{first}>, <{second}> and <{others}|other|others>",
+            f"<{first}>、<{second}>及另外<{others}>个{{category}}",
+        )
+
+    @property
+    def _ends(self) -> Source:
+        value = "CAST(value AS DOUBLE)"
+        return self.source.derive(
+            f"SELECT {value} AS value, rows, first_value({value}) OVER (ORDER BY place) AS top, "
+            f"first_value({value}) OVER (ORDER BY place DESC) AS last",
+            TOLD,
+        )
 
     def missing_caution(self, named: Mapping[str, str], *, share: bool = False) -> list[Note]:
         """Return the caution that some rows have no category, when there are any."""
@@ -82,6 +124,10 @@ class Groups:
         return [self.sheet.note(*texts, **named)]
 
 
+_LEVEL_COUNT = {
+    end: f"count(*) FILTER (WHERE abs(value - {end}) <= {_LEVEL} * abs({end}))"
+    for end in ("top", "last")
+}
 _MISSING = (
     "Shown as a group of their own: <missing_rows|row|rows> without {category}.",
     "<missing_rows>条记录缺少{category}，单独列为一组。",

@@ -155,11 +155,18 @@ def _findings(groups: Groups) -> list[Note]:
 def _leader(groups: Groups, named: Mapping[str, str]) -> Note:
     sheet, grouping = groups.sheet, groups.grouping
     measure = grouping.measure
-    first_en, first_zh = ("lowest", "最低") if grouping.ascending else ("highest", "最高")
-    if sheet.value("top") == sheet.value("second"):
+    if groups.is_level:
         return sheet.note(
-            f"<top_label> and <second_label> share the {first_en} {measure.en}, with <top> each.",
-            f"<top_label>与<second_label>的{measure.zh}并列{first_zh}，均为<top>。",
+            f"The {measure.en} is the same for all <groups> ({{category}}): <top>.",
+            f"全部<groups>个{{category}}的{measure.zh}相同，均为<top>。",
+            **named,
+        )
+    first_en, first_zh = ("lowest", "最低") if grouping.ascending else ("highest", "最高")
+    if groups.level_with("top") > 1:
+        names_en, names_zh = groups.holders("top")
+        return sheet.note(
+            f"{names_en} share the {first_en} {measure.en}, with <top> each.",
+            f"{names_zh}的{measure.zh}并列{first_zh}，均为<top>。",
             **named,
         )
     _add_gap(groups)
@@ -180,7 +187,7 @@ def _leader(groups: Groups, named: Mapping[str, str]) -> Note:
 
 
 def _add_gap(groups: Groups) -> None:
-    """Add the distance of the first to the second, also in percent of the second if above 0."""
+    """Add the distance of the first to the second, in percent too if neither is below zero."""
     sheet, unit = groups.sheet, groups.grouping.measure.unit
     places = sheet.read(f"SELECT place FROM {groups.source.kept} {TOLD} ORDER BY place LIMIT 2")
     (first,), (second,) = places
@@ -188,7 +195,7 @@ def _add_gap(groups: Groups) -> None:
     where = f"WHERE place IN ({first}, {second})"
     label = groups.label("distance of the first to the second", "第一位与第二位之差")
     sheet.add("lead", label, gap, groups.source, where=where, rows="sum(rows)", unit=unit)
-    if sheet.number("second") > 0:
+    if sheet.number("second") > 0 and sheet.number("top") >= 0:
         label = groups.label(
             "distance of the first to the second in percent of the second",
             "第一位与第二位之差占第二位的百分比",
@@ -224,6 +231,10 @@ def _solid_leader(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     if rows < _FEW_ROWS or top_rows >= _FEW_ROWS:
         return []
     where = f"WHERE place = {place}"
+    level = groups.sheet.read(
+        f"SELECT count(*) FROM {groups.source.kept} {TOLD} AND rows >= {_FEW_ROWS} "
+        f"AND value = (SELECT value FROM {groups.source.kept} {where})"
+    )[0][0]
     label = groups.label("first {category} with enough rows", "记录数足够的首个{category}")
     groups.sheet.add("solid_label", label, "label", groups.source, where=where, rows="rows")
     label = groups.label(
@@ -232,46 +243,62 @@ def _solid_leader(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     groups.sheet.add(
         "solid", label, "value", groups.source, where=where, rows="rows", unit=measure.unit
     )
-    return [
-        groups.sheet.note(
+    if level > 1:
+        texts = (
+            "Leaving out groups of only a few rows, <solid_label> is among those level in first "
+            "place, with <solid>.",
+            "若不计记录很少的组，<solid_label>等并列居首，均为<solid>。",
+        )
+    else:
+        texts = (
             "Leaving out groups of only a few rows, <solid_label> comes first with <solid>.",
             "若不计记录很少的组，居首的是<solid_label>，为<solid>。",
-            **named,
         )
-    ]
+    return [groups.sheet.note(*texts, **named)]
 
 
 def _range(groups: Groups, named: Mapping[str, str]) -> list[Note]:
-    """Tell where the last category stands, as a multiple where both ends are above zero."""
-    if groups.told < 3 or groups.sheet.value("top") == groups.sheet.value("last"):
+    """Tell where the other end stands, as a multiple where both ends are above zero."""
+    if groups.told < 3 or groups.is_level:
         return []
-    sheet, grouping = groups.sheet, groups.grouping
-    low, high = sorted((sheet.number("top"), sheet.number("last")))
-    en = "Of <groups> {category} values, <last_label> comes last with <last>"
-    zh = "<groups>个{category}中，<last_label>排在末位，为<last>"
-    if low <= 0 or high / low < 2:
+    sheet, is_ascending = groups.sheet, groups.grouping.ascending
+    end_en, end_zh = ("highest", "最高") if is_ascending else ("lowest", "最低")
+    if groups.level_with("last") == 1:
+        en = f"<last_label> is {end_en} of the <groups> ({{category}}), at <last>"
+        zh = f"<groups>个{{category}}中，<last_label>{end_zh}，为<last>"
+    else:
+        names_en, names_zh = groups.holders("last")
+        en = f"{names_en} are {end_en} of the <groups> ({{category}}), at <last> each"
+        zh = f"<groups>个{{category}}中，{names_zh}并列{end_zh}，均为<last>"
+    if not _add_ratio(groups):
         return [sheet.note(f"{en}.", f"{zh}。", **named)]
-    ends = sheet.read(f"SELECT min(place), max(place) FROM {groups.source.kept} {TOLD}")
-    first, last = ends[0]
-    above, below = (last, first) if grouping.ascending else (first, last)
-    label = groups.label("highest as a multiple of the lowest", "最高为最低的倍数")
-    sheet.add(
+    if is_ascending:
+        return [
+            sheet.note(f"{en}, <ratio> times the lowest.", f"{zh}，是最低值的<ratio>倍。", **named)
+        ]
+    more_en, more_zh = "<top_label> has <ratio> times that", "<top_label>是其<ratio>倍"
+    return [sheet.note(f"{en}; {more_en}.", f"{zh}；{more_zh}。", **named)]
+
+
+def _add_ratio(groups: Groups) -> bool:
+    """Add the highest as a multiple of the lowest, if both are above zero and it is 2 or more."""
+    low, high = sorted((groups.sheet.number("top"), groups.sheet.number("last")))
+    if low <= 0 or high / low < 2:
+        return False
+    first, last = groups.sheet.read(
+        f"SELECT min(place), max(place) FROM {groups.source.kept} {TOLD}"
+    )[0]
+    above, below = (last, first) if groups.grouping.ascending else (first, last)
+    groups.sheet.add(
         "ratio",
-        label,
+        groups.label("highest as a multiple of the lowest", "最高为最低的倍数"),
         f"{_at(above)} / {_at(below)}",
         groups.source,
         where=f"WHERE place IN ({first}, {last})",
         rows="sum(rows)",
+        unit="times",
     )
-    if grouping.ascending:
-        return [
-            sheet.note(f"{en}, <ratio> times the lowest.", f"{zh}，是最低值的<ratio>倍。", **named)
-        ]
-    return [
-        sheet.note(
-            f"{en}; the first has <ratio> times as much.", f"{zh}；第一位是其<ratio>倍。", **named
-        )
-    ]
+    return True
 
 
 def _part_of_total(groups: Groups, named: Mapping[str, str]) -> list[Note]:
@@ -291,7 +318,7 @@ def _part_of_total(groups: Groups, named: Mapping[str, str]) -> list[Note]:
         return []
     return [
         groups.sheet.note(
-            "The <shown> shown hold <shown_share> of the total.",
+            "The <shown> shown together hold <shown_share> of the total.",
             "列出的<shown>个{category}合计占总量的<shown_share>。",
             **named,
         )

@@ -172,12 +172,20 @@ def _leader(groups: Groups, named: Mapping[str, str]) -> Note:
         return sheet.note(
             f"{en}; no other {{category}} is named.", f"{zh}，没有其他{{category}}。", **named
         )
-    if sheet.value("top") == sheet.value("second"):
+    if groups.is_level:
         return sheet.note(
-            f"<top_label> and <second_label> are level at the top, each with <top_share> of "
-            f"{whole_en} (<top> of <total>).",
-            f"<top_label>与<second_label>并列第一，各占{whole_zh}的<top_share>"
+            f"All <groups> ({{category}}) hold the same share: <top_share> of {whole_en} each "
+            "(<top> of <total>).",
+            f"全部<groups>个{{category}}占比相同，各占{whole_zh}的<top_share>"
             "（<top>，合计<total>）。",
+            **named,
+        )
+    if groups.level_with("top") > 1:
+        names_en, names_zh = groups.holders("top")
+        return sheet.note(
+            f"{names_en} are level at the top, each with <top_share> of {whole_en} "
+            "(<top> of <total>).",
+            f"{names_zh}并列第一，各占{whole_zh}的<top_share>（<top>，合计<total>）。",
             **named,
         )
     return sheet.note(
@@ -196,14 +204,22 @@ def _whole(measure: Measure) -> tuple[str, str]:
 
 
 def _extremes(groups: Groups, named: Mapping[str, str]) -> list[Note]:
+    measure = groups.grouping.measure
+    if groups.told > 1 and groups.is_level:
+        return [
+            groups.sheet.note(
+                f"The {measure.en} is the same for all <groups> ({{category}}): <top>.",
+                f"全部<groups>个{{category}}的{measure.zh}相同，均为<top>。",
+                **named,
+            )
+        ]
     if groups.told < 3:
         return []
-    measure = groups.grouping.measure
+    (low_en, low_zh), (high_en, high_zh) = groups.holders("last"), groups.holders("top")
     return [
         groups.sheet.note(
-            f"By {{category}}, {measure.en} runs from <last> (<last_label>) "
-            "to <top> (<top_label>).",
-            f"按{{category}}看，{measure.zh}最低为<last_label>的<last>，最高为<top_label>的<top>。",
+            f"By {{category}}, {measure.en} runs from <last> ({low_en}) to <top> ({high_en}).",
+            f"按{{category}}看，{measure.zh}最低为<last>（{low_zh}），最高为<top>（{high_zh}）。",
             **named,
         )
     ]
@@ -223,7 +239,7 @@ def _concentration(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     )
     return [
         groups.sheet.note(
-            "The leading <few> of <groups> {category} values together hold <few_share>.",
+            "The top <few> of <groups> ({category}) together hold <few_share>.",
             "<groups>个{category}中，前<few>个合计占<few_share>。",
             **named,
         )
@@ -254,18 +270,31 @@ def _is_even(groups: Groups) -> bool:
 
 def _smallest(groups: Groups, named: Mapping[str, str]) -> list[Note]:
     """Tell the smallest share, unless a long tail makes it a trifle."""
-    if groups.told < 3:
+    if groups.told < 3 or groups.is_level:
         return []
-    if _is_even(groups):
+    is_even = _is_even(groups)
+    if not is_even and groups.told > groups.grouping.top + 1:
+        return []
+    names_en, names_zh = groups.holders("last")
+    is_tied = groups.level_with("last") > 1
+    each = " each" if is_tied else ""
+    if is_even:
         return [
             groups.sheet.note(
-                "The shares lie close together: the smallest, of <last_label>, is <last_share>.",
-                "各{category}占比接近，最低的<last_label>为<last_share>。",
+                f"The shares lie close together: the smallest, of {names_en}, is <last_share>"
+                f"{each}.",
+                f"各{{category}}占比接近，最低的{names_zh}{'均' if is_tied else ''}为<last_share>。",
                 **named,
             )
         ]
-    if groups.told > groups.grouping.top + 1:
-        return []
+    if is_tied:
+        return [
+            groups.sheet.note(
+                f"{names_en} have the smallest share, <last_share> each (<last>).",
+                f"{names_zh}占比并列最低，均为<last_share>（<last>）。",
+                **named,
+            )
+        ]
     return [
         groups.sheet.note(
             "<last_label> has the smallest share, <last_share> (<last>).",

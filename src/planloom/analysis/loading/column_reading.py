@@ -13,7 +13,12 @@ from duckdb.func import NATIVE, SPECIAL
 
 from planloom.analysis.database import SQL_TYPES, literal
 from planloom.analysis.loading.column_plans import MAX_DIGITS, ColumnPlan
-from planloom.analysis.loading.moment_text import MomentText, read_moment, read_time
+from planloom.analysis.loading.moment_text import (
+    MomentStyle,
+    MomentText,
+    read_moment,
+    read_time,
+)
 from planloom.analysis.loading.number_text import is_missing, read_number
 from planloom.values import ColumnType
 
@@ -200,7 +205,10 @@ def _fast_boolean(cell: str, _plan: ColumnPlan) -> str:
 
 
 def _fast_date(cell: str, plan: ColumnPlan) -> str:
-    parts = [f"CASE WHEN length({cell}) BETWEEN 8 AND 10 THEN TRY_CAST({cell} AS DATE) END"]
+    # The cast takes 01/05/24 for a day of the year 1, so the year must have its four digits.
+    iso = f"length({cell}) BETWEEN 8 AND 10 AND ({cell} LIKE '____-%' OR {cell} LIKE '____/%')"
+    value = f"TRY_CAST({cell} AS DATE)"
+    parts = [f"CASE WHEN {iso} AND {value} >= DATE '1000-01-01' THEN {value} END"]
     if formats := strptime_formats(plan):
         value = f"TRY_STRPTIME({cell}, {formats})"
         whole = f"{value} = date_trunc('day', {value}) AND {value} >= DATE '1000-01-01'"
@@ -209,6 +217,8 @@ def _fast_date(cell: str, plan: ColumnPlan) -> str:
 
 
 def _fast_datetime(cell: str, plan: ColumnPlan) -> str:
+    if plan.moment.to_utc:
+        return "NULL"
     # A cast drops the zone of a longer text without a word, so only these lengths may pass.
     iso = " OR ".join(
         f"{cell} LIKE '____-__-__{mark}__:__{seconds}'" for mark in " T" for seconds in ("", ":__")
@@ -236,18 +246,20 @@ def strptime_formats(plan: ColumnPlan) -> str:
     """Return the SQL list of formats for the ways of writing that the plan has seen, or ""."""
     formats: dict[str, None] = {}
     for parts in plan.shapes:
-        for day in _day_formats(parts, day_first=plan.moment.day_first):
+        for day in _day_formats(parts, plan.moment):
             clocks = (" %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p")
             formats |= dict.fromkeys([day] if parts.clock is None else [day + c for c in clocks])
     return f"[{', '.join(map(literal, formats))}]" if formats else ""
 
 
-def _day_formats(parts: MomentText, *, day_first: bool) -> list[str]:
+def _day_formats(parts: MomentText, style: MomentStyle) -> list[str]:
     year = "%y" if parts.short_year else "%Y"
     mark = parts.mark
     match parts.shape:
         case "numeric":
-            order = f"%d{mark}%m" if day_first else f"%m{mark}%d"
+            if style.year_first and parts.short_year:
+                return [f"%y{mark}%m{mark}%d"]
+            order = f"%d{mark}%m" if style.day_first else f"%m{mark}%d"
             return [f"{order}{mark}{year}"]
         case "ymd" if mark != "-" or parts.clock is not None:
             return [f"%Y{mark}%m{mark}%d"]

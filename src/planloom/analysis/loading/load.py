@@ -107,12 +107,13 @@ def _load(path: Path, out: Path, report: Callable[[int], None], small_bytes: int
                     name=path.name,
                     small_bytes=small_bytes,
                 )
+                tables = (table,)
             else:
-                table = load_json(
+                tables, found = load_json(
                     content, scan, text_encoding,
                     file_format=file_format, out=out, title=title, name=path.name,
                 )  # fmt: skip
-            tables = (table,)
+                notes = (*notes, *found)
     return LoadedFile(
         file=path.name, path=str(path), sha256=file_sha256(path), size=path.stat().st_size,
         format=file_format, encoding=encoding, delimiter=delimiter, tables=tables,

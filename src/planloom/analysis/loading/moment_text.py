@@ -72,12 +72,17 @@ class MomentText:
     clock: time | None
     zone: timezone | None
 
-    def date(self, *, day_first: bool) -> date | None:
-        """Return the date in this reading of "numeric", or None when the calendar lacks it."""
+    def date(self, *, day_first: bool, year_first: bool = False) -> date | None:
+        """Return the date in this reading of "numeric", or None when the calendar lacks it.
+
+        `year_first` concerns only those whose year has two digits, such as 24/01/05.
+        """
+        if self.shape != "numeric" or (year_first and not self.short_year):
+            return _calendar_date(self.year, self.first, self.second)
+        if year_first:
+            return _calendar_date(full_year(self.first), self.second, self.year % 100)
         month, day = self.first, self.second
-        if self.shape == "numeric" and day_first:
-            month, day = day, month
-        return _calendar_date(self.year, month, day)
+        return _calendar_date(self.year, *((day, month) if day_first else (month, day)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +91,12 @@ class MomentStyle:
 
     day_first: bool = False
     """Numbers such as 3/4/2024 are day/month."""
+    year_first: bool = False
+    """Numbers such as 24/01/05 are year/month/day."""
     compact: bool = False
     """Eight digits are a date."""
     to_utc: bool = False
-    """Times with a zone are turned to UTC; else the clock of the place is kept."""
+    """Times are turned to UTC, so those without a zone are not read; else all keep their clock."""
 
 
 def split_moment(text: str, *, compact: bool = False) -> MomentText | None:
@@ -113,13 +120,18 @@ def read_moment(text: str, style: MomentStyle) -> datetime | None:
     datetime.datetime(2018, 1, 28, 14, 15)
     """
     parts = split_moment(text, compact=style.compact)
-    day = parts and parts.date(day_first=style.day_first)
-    if parts is None or day is None:
+    day = parts and parts.date(day_first=style.day_first, year_first=style.year_first)
+    if parts is None or day is None or (style.to_utc and parts.zone is None):
         return None
     moment = datetime.combine(day, parts.clock or time())
-    if style.to_utc and parts.zone is not None:
+    if style.to_utc:
         return moment.replace(tzinfo=parts.zone).astimezone(UTC).replace(tzinfo=None)
     return moment
+
+
+def full_year(number: int) -> int:
+    """Return the year that two digits stand for, as POSIX has it: 1969 to 2068."""
+    return number + (2000 if number < 69 else 1900)
 
 
 def read_time(text: str) -> time | None:
@@ -137,7 +149,7 @@ def _moment(shape: str, parts: Mapping[str, str | None]) -> MomentText | None:
     year = int(digits)
     short_year = len(digits) == 2
     if short_year:
-        year += 2000 if year < 69 else 1900
+        year = full_year(year)
     name = parts.get("name")
     first = _MONTHS.get(name.lower(), 0) if name else int(parts["first"] or 0)
     second = int(parts.get("second") or 1)
@@ -151,6 +163,8 @@ def _moment(shape: str, parts: Mapping[str, str | None]) -> MomentText | None:
         short_year=short_year, clock=clock, zone=_zone(parts.get("zone")),
     )  # fmt: skip
     exists = found.date(day_first=False) or found.date(day_first=True)
+    if len(parts["first"] or "") == len(parts.get("second") or "") == 2:
+        exists = exists or found.date(day_first=False, year_first=True)
     return found if exists else None
 
 

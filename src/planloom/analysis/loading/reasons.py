@@ -17,6 +17,7 @@ _CHINESE = {
     "blank record": "空记录",
     "blank row below the table": "表格下方的空行",
     "no JSON object": "不是 JSON 对象",
+    "no JSON list": "不是 JSON 数组",
 }
 _FIELDS = re.compile(r"(\d+) fields? instead of (\d+)")
 

@@ -139,18 +139,25 @@ def _is_binary(head: bytes) -> bool:
 def _recognise_text(head: bytes, name: str) -> FileFormat:
     text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
     text = text.lstrip("\ufeff \t\r\n")
-    if re.match(r"\[\s*([\[{\]])", text):
-        return "json"
-    if not re.match(r"\{\s*[\"}]", text):
-        return "csv"
     first, _, rest = text.partition("\n")
     if name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
-        return "jsonl"
-    return "jsonl" if _is_object(first) and rest.lstrip().startswith("{") else "json"
-
-
-def _is_object(line: str) -> bool:
+        return "jsonl" if text.startswith(("[", "{")) or _is_json(first) else "csv"
+    if not text.startswith(("[", "{")):
+        return "csv"
     try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        # Cut off, damaged, or only the name of a column in brackets.
+        return "json" if re.match(r"\[\s*[\[{\]]|\{\s*[\"}]", text) else "csv"
+    if first.strip() and _is_json(first) and rest.lstrip().startswith(first[0]):
+        return "jsonl"
+    follows = text[end:].lstrip()[:1]
+    return "json" if follows in ("", "[", "{") or text.startswith("{") else "csv"
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
         return False
+    return True

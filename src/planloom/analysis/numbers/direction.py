@@ -84,6 +84,8 @@ _AFTER_ZH = re.compile(
 _ANY_ZH = re.compile(rf"(?P<down>{_DOWN_ZH})|(?P<up>{_UP_ZH})")
 _LEVEL_ZH = re.compile("至|到|为|占|达")
 
+# What another line or table cell says is not said of a number.
+_BLOCK_END = re.compile(r"[\n\t]")
 _SENTENCE_END = re.compile(r"[.;!?](?=\s|$)|[。；！？\n\t]")
 _CLAUSE_END = re.compile(r"[.;!?](?=\s|$)|[。；！？\n\t]|\d[\d,.%]*")
 _CLAUSE_END_ZH = re.compile(r"[，。；！？、\n\t]|[.;!?](?=\s|$)|\d[\d,.%]*")
@@ -107,9 +109,9 @@ def direction(text: str, start: int, end: int, *, is_share: bool) -> Direction:
     >>> direction(sentence, 14, 16, is_share=True), direction(sentence, 20, 23, is_share=False)
     ('down', '')
     """
-    before = text[max(0, start - _REACH) : start]
+    before = _BLOCK_END.split(text[max(0, start - _REACH) : start])[-1]
     return (
-        _after(text, end)
+        _after(_BLOCK_END.split(text[end : end + _REACH], maxsplit=1)[0])
         or _before_chinese(before)
         or _before_english(before, is_share=is_share)
         or _unclear(before, is_share=is_share)
@@ -127,13 +129,12 @@ def speaks_of_decline(label: str) -> bool:
 
 def ends_with_fall(before: str, *, is_share: bool) -> bool:
     """Say whether a text before a number already says that it goes down ("fell by ")."""
-    tail = before[-_REACH:]
+    tail = _BLOCK_END.split(before[-_REACH:])[-1]
     return (_before_chinese(tail) or _before_english(tail, is_share=is_share)) == "down"
 
 
-def _after(text: str, end: int) -> Direction:
-    match = _AFTER_EN.match(text, end) or _AFTER_ZH.match(text, end)
-    return _side(match)
+def _after(text: str) -> Direction:
+    return _side(_AFTER_EN.match(text) or _AFTER_ZH.match(text))
 
 
 def _before_chinese(before: str) -> Direction:

@@ -85,7 +85,8 @@ _MOST_WORDS = 20
 _COUNTED_ONE = re.compile(
     r"\s(?:rows?|columns?|records?|orders?|values?|duplicates?|customers?|products?|regions?|months?|"
     r"weeks?|days?|years?|quarters?|percent|per\scent|percentage|units?|items?|lines?|files?|sheets?|"
-    r"stores?|categor(?:y|ies)|groups?|charts?|outliers?|cells?)\b(?!\s(?:of|after|by|per)\b)",
+    r"stores?|categor(?:y|ies)|groups?|charts?|outliers?|cells?)\b"
+    r"(?!\s(?:of|after|by|per|to\sthe\snext|for\seach)\b)",
     re.IGNORECASE,
 )
 

@@ -9,6 +9,7 @@ The rules, which `numerals.read_numerals` reads back:
   "CHF 1,234", Chinese "1,234元" and "1,234美元".
 - Other numbers keep about four significant digits. Halves are rounded up, away from zero; float
   noise never shows.
+- Multiples (unit "times", "x" or "倍") have one decimal from 2 on.
 - Per cent has one decimal, two below 1, none when whole; it gets more where it would otherwise
   round to 0% or 100% without being that.
 - Below zero stands a real minus (U+2212): screen readers say it, and it is no hyphen of a range.
@@ -26,7 +27,7 @@ import re
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 
-from planloom.analysis.numbers.units import currency_of, measure_text, unit_kind
+from planloom.analysis.numbers.units import MULTIPLE_WORDS, currency_of, measure_text, unit_kind
 from planloom.notes import Lang, Scalar
 from planloom.values import Fact
 
@@ -74,6 +75,8 @@ def show(value: Scalar, unit: str, lang: Lang, *, precision: int | None = None) 
     ('5.0 percentage points', '1 percentage point', '−5.0个百分点')
     >>> show(12.5, "kg", "en"), show(3, "hours", "zh"), show(1, "hour", "en")
     ('12.5 kg', '3小时', '1 hour')
+    >>> show(20.75, "times", "en"), show(1.234, "times", "zh"), show(3.04, "x", "en")
+    ('20.8', '1.23', '3 x')
     >>> show("2024-03-09", "day", "en"), show("2024-Q1", "quarter", "zh"), show(None, "kg", "en")
     ('9 March 2024', '2024年第一季度', '–')
     >>> show(45.678, "", "en", precision=1), show(True, "", "zh"), show("X100", "", "en")
@@ -207,6 +210,8 @@ def _prose_digits(magnitude: float, unit: str, lang: Lang, precision: int | None
     kind = unit_kind(unit)
     if kind in {"percent", "points"}:
         return _percent_digits(magnitude)
+    if unit.strip().lower() in MULTIPLE_WORDS and 2 <= magnitude < 1000:
+        return _fixed(magnitude, 1).removesuffix(".0")
     if magnitude and not _SCIENTIFIC_BELOW <= magnitude < _SCIENTIFIC_FROM:
         return f"{Decimal(magnitude):.2e}"
     compact_from = _SCALES[lang][0][0] if kind in {"currency", "measure"} else _FULL_BELOW

@@ -100,7 +100,8 @@ PERCENT_WORDS = frozenset({"%", "percent", "per cent", "pct", "百分比"})
 POINT_WORDS = frozenset(
     {"pp", "ppt", "pps", "percentage point", "percentage points", "个百分点", "百分点"}
 )
-MULTIPLE_UNITS = frozenset({"", "x", "×", "times", "倍", "fold", "ratio"})
+MULTIPLE_WORDS = frozenset({"x", "×", "times", "倍", "fold"})
+MULTIPLE_UNITS = MULTIPLE_WORDS | {"", "ratio"}
 RATIO_UNITS = frozenset({"ratio", "share", "fraction", "proportion", "比率", "比例", "占比"})
 RANK_NOUNS = frozenset({"rank", "ordinal", "place", "position", "名次", "排名"})
 RANK_UNITS = RANK_NOUNS | {"", "名", "位"}

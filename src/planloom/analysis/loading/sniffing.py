@@ -138,7 +138,7 @@ def _is_binary(head: bytes) -> bool:
 
 def _recognise_text(head: bytes, name: str) -> FileFormat:
     text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
-    text = text.lstrip("\ufeff \t\r\n")
+    text = text.lstrip("\ufeff\x1e \t\r\n")
     first, _, rest = text.partition("\n")
     if name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
         return "jsonl" if text.startswith(("[", "{")) or _is_json(first) else "csv"
@@ -149,7 +149,8 @@ def _recognise_text(head: bytes, name: str) -> FileFormat:
     except (ValueError, RecursionError):
         # Cut off, damaged, or only the name of a column in brackets.
         return "json" if re.match(r"\[\s*[\[{\]]|\{\s*[\"}]", text) else "csv"
-    if first.strip() and _is_json(first) and rest.lstrip().startswith(first[0]):
+    second = rest.lstrip().partition("\n")[0]
+    if second.startswith(text[0]) and _is_json(first) and _is_json(second):
         return "jsonl"
     follows = text[end:].lstrip()[:1]
     return "json" if follows in ("", "[", "{") or text.startswith("{") else "csv"

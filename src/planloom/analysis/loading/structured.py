@@ -276,10 +276,11 @@ def _fields(survey: _Survey, names: tuple[str, ...]) -> _Fields:
     first = survey.first or []
     has_header = not names and bool(first) and all(isinstance(cell, str) for cell in first)
     has_header = has_header and bool(survey.sizes)
-    usual = survey.sizes.most_common(1)[0][0] if survey.sizes else 0
+    size, count = survey.sizes.most_common(1)[0] if survey.sizes else (0, 0)
     if not names:
         names = tuple(map(str, first)) if has_header else ()
         # Without a header the widest record counts, for nothing says that it is too long.
+        usual = size if count * 2 > survey.sizes.total() else 0
         width = usual if has_header else max([len(first), *survey.sizes])
         names += ("",) * (width - len(names))
     unique, notes = unique_names(names)

@@ -29,9 +29,11 @@ def selected(table: TableRef, tmp_path: Path, *conditions: tuple[str, str, objec
     ("condition", "amounts"),
     [
         (("city x", "=", "北京"), [10]),
-        (("city x", "!=", "北京"), [25, 30]),
+        (("city x", "!=", "北京"), [25, 30, None]),
         (("city x", "in", ("北京", "it's")), [10, 30]),
-        (("city x", "not in", ("北京",)), [25, 30]),
+        (("city x", "not in", ("北京", "上海")), [30, None]),
+        (("amount", "!=", 25), [10, 30, None]),
+        (("paid", "!=", True), [25, None]),
         (("amount", ">=", 25), [25, 30]),
         (("amount", "<", "25"), [10]),
         (("day", ">=", "2024-01-01"), [25, 30]),
@@ -57,12 +59,23 @@ def test_text_says_the_conditions_in_both_languages(table: TableRef, tmp_path: P
     assert text.text("zh") == "仅分析满足以下条件的行：day不早于2024-01-01。"
 
 
+def test_text_lists_values_as_each_language_does_and_says_that_empty_cells_stay(
+    table: TableRef, tmp_path: Path
+):
+    condition = Condition(column="city x", comparison="not in", value=("北京", "上海"))
+    text = select_rows(table, [condition], out=tmp_path / "s.parquet").text
+    assert text.text("en") == (
+        "Only rows where city x is none of 北京, 上海 or is empty are looked at."
+    )
+    assert text.text("zh") == "仅分析满足以下条件的行：city x不在北京、上海之中（含空值）。"
+
+
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
         (("city", "=", "北京"), "Did you mean 'city x'"),
         (("amount", ">", "many"), "'many' is no number"),
-        (("amount", ">", 99), "No row of 'cleaned' is left"),
+        (("amount", ">", 99), r"is left\. Only rows .* are looked at\. Loosen the conditions\."),
         (("amount", "=", (1, 2)), "takes one value"),
         (("amount", "=", None), "compares with nothing"),
     ],

@@ -18,20 +18,20 @@ Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in"]
 SELECTED = "selected"
 """Name of the table of selected rows."""
 _ENGLISH: dict[Comparison, str] = {
-    "=": "{column} is {value}", "!=": "{column} is not {value}",
+    "=": "{column} is {value}", "!=": "{column} is not {value} or is empty",
     "<": "{column} is below {value}", "<=": "{column} is at most {value}",
     ">": "{column} is above {value}", ">=": "{column} is at least {value}",
-    "in": "{column} is one of {value}", "not in": "{column} is none of {value}",
+    "in": "{column} is one of {value}", "not in": "{column} is none of {value} or is empty",
 }  # fmt: skip
 _ENGLISH_DATES: dict[Comparison, str] = {
     "<": "{column} is before {value}", "<=": "{column} is up to {value}",
     ">": "{column} is after {value}", ">=": "{column} is from {value} on",
 }  # fmt: skip
 _CHINESE: dict[Comparison, str] = {
-    "=": "{column}为{value}", "!=": "{column}不为{value}",
+    "=": "{column}为{value}", "!=": "{column}不为{value}（含空值）",
     "<": "{column}小于{value}", "<=": "{column}不超过{value}",
     ">": "{column}大于{value}", ">=": "{column}不小于{value}",
-    "in": "{column}为{value}之一", "not in": "{column}不在{value}之中",
+    "in": "{column}为{value}之一", "not in": "{column}不在{value}之中（含空值）",
 }  # fmt: skip
 _CHINESE_DATES: dict[Comparison, str] = {
     "<": "{column}早于{value}", "<=": "{column}不晚于{value}",
@@ -41,7 +41,11 @@ _CHINESE_DATES: dict[Comparison, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Holds for the rows where `column comparison value`; never where the cell is missing."""
+    """Holds for the rows where `column comparison value`.
+
+    A row whose cell is missing is no match for any value: "!=" and "not in" keep it, and every
+    other comparison leaves it out.
+    """
 
     column: str
     comparison: Comparison
@@ -72,7 +76,7 @@ def select_rows(table: TableRef, conditions: Sequence[Condition], *, out: Path) 
     text = _text(table, conditions)
     if not found.rows:
         raise ToolError(
-            f"No row of '{table.name}' is left: {text.text('en')}. Loosen the conditions."
+            f"No row of '{table.name}' is left. {text.text('en')} Loosen the conditions."
         )
     return Selection(
         path=found.path, columns=found.columns, rows=found.rows, name=found.name,
@@ -85,13 +89,17 @@ def _sql(table: TableRef, condition: Condition) -> str:
     name = identifier(column.name)
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     written = [_value_sql(column, value) for value in values]
-    if condition.comparison in ("in", "not in"):
-        return f"{name} {condition.comparison} ({', '.join(written)})"
+    if condition.comparison == "in":
+        return f"{name} IN ({', '.join(written)})"
+    if condition.comparison == "not in":
+        return f"({name} IS NULL OR {name} NOT IN ({', '.join(written)}))"
     if len(written) != 1:
         raise ToolError(
             f"'{column.name} {condition.comparison}' takes one value, not {len(written)}. "
             "Use 'in' or 'not in' for several."
         )
+    if condition.comparison == "!=":  # a plain <> would drop the rows without a value, too
+        return f"{name} IS DISTINCT FROM {written[0]}"
     return f"{name} {condition.comparison} {written[0]}"
 
 
@@ -129,18 +137,17 @@ def _text(table: TableRef, conditions: Sequence[Condition]) -> Note:
     args: dict[str, str | int | float] = {}
     for number, condition in enumerate(conditions, 1):
         is_date = _column(table, condition.column).type in ("date", "datetime")
-        names = {"{column}": f"{{column{number}}}", "{value}": f"{{value{number}}}"}
-        for texts, words, dates in (
-            (english, _ENGLISH, _ENGLISH_DATES),
-            (chinese, _CHINESE, _CHINESE_DATES),
+        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        named = {f"value{number}_{i}": str(value) for i, value in enumerate(values, 1)}
+        args |= {f"column{number}": condition.column, **named}
+        for texts, words, dates, joint in (
+            (english, _ENGLISH, _ENGLISH_DATES, ", "),
+            (chinese, _CHINESE, _CHINESE_DATES, "、"),
         ):
             template = (is_date and dates.get(condition.comparison)) or words[condition.comparison]
-            for name, own in names.items():
-                template = template.replace(name, own)
-            texts.append(template)
-        values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        args[f"column{number}"] = condition.column
-        args[f"value{number}"] = ", ".join(str(value) for value in values)
+            listed = joint.join(f"{{{name}}}" for name in named)
+            own = template.replace("{column}", f"{{column{number}}}")
+            texts.append(own.replace("{value}", listed))
     return Note(
         "Only rows where " + " and ".join(english) + " are looked at.",
         "仅分析满足以下条件的行：" + "，且".join(chinese) + "。",

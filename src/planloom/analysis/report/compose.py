@@ -22,6 +22,7 @@ from planloom.analysis.report.document import (
     Section,
 )
 from planloom.analysis.report.material import Finding, Material
+from planloom.analysis.report.own_words import free_texts, names
 from planloom.analysis.report.quality import QualityPart, heading_unit, quality_part
 from planloom.analysis.report.text import guard
 from planloom.notes import Lang, Note
@@ -53,9 +54,9 @@ def compose(material: Material) -> Document:
         lang=lang,
         sections=sections,
         facts=facts,
-        allowed=_allowed(material),
+        allowed=free_texts(material),
         cells={**quality.cells, **{i: t for part in analysed for i, t in part.cells.items()}},
-        labels=_labels(material, quality),
+        labels=names(material, facts.values(), quality.texts),
     )
 
 
@@ -295,37 +296,3 @@ _FILES = Note(
     "cleaned.csv 中可能被电子表格当作公式执行的文本，前面加了单引号。",
 )
 _FACTS = Note("How every number was computed", "每个数字的计算方法")
-
-
-def _allowed(material: Material) -> tuple[str, ...]:
-    """The goal, and counts that its reading repeats, whose numbers need no fact of their own."""
-    counts = [
-        str(value)
-        for note in _spoken(material)
-        for value in note.args.values()
-        if not isinstance(value, str)
-    ]
-    return (material.goal, *counts)
-
-
-def _spoken(material: Material) -> list[Note]:
-    """The remarks on how the goal was understood."""
-    reading = material.reading
-    scope = [material.selection.text] if material.selection else []
-    return [*reading.understood, *reading.assumptions, *reading.unknown, *material.missing, *scope]
-
-
-def _labels(material: Material, quality: QualityPart) -> tuple[str, ...]:
-    """Names of the data that the text mentions."""
-    analyses = [finding.analysis for finding in material.findings]
-    notes = [
-        *_spoken(material),
-        *(
-            note
-            for analysis in analyses
-            for note in (*analysis.headings, analysis.title, *analysis.findings, *analysis.cautions)
-        ),
-    ]
-    words = [value for note in notes for value in note.args.values() if isinstance(value, str)]
-    names = (material.loaded.file, material.table.title, *material.other_sheets)
-    return (*names, *material.table.table.column_names, *quality.texts, *words)

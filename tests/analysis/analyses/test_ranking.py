@@ -11,6 +11,8 @@ import pytest
 from planloom.analysis.analyses.labels import is_other, other_mark
 from planloom.analysis.analyses.ranking import ranking
 from planloom.analysis.database import connect
+from planloom.analysis.numbers.binding import bind
+from planloom.analysis.numbers.checking import unsourced_numbers
 from planloom.errors import ToolError
 
 COLUMNS = {"product": "VARCHAR", "amount": "DOUBLE"}
@@ -28,6 +30,12 @@ STATISTICS = {
 def facts(analysis):
     prefix = analysis.facts[0].id.rsplit(".", 1)[0]
     return {fact.id.removeprefix(f"{prefix}."): fact for fact in analysis.facts}
+
+
+def said(analysis, lang="en"):
+    """The findings with their values, as a reader sees them."""
+    cited = {fact.id: fact for fact in analysis.facts}
+    return [bind(note.text(lang), cited, lang) for note in analysis.findings]
 
 
 def rows_of(analysis, table):
@@ -98,6 +106,66 @@ def test_no_percentage_of_a_base_that_is_not_positive(make_table, check, tmp_pat
     check(result, table)
     assert not {"lead_pct", "ratio"} & set(facts(result))
     assert facts(result)["lead"].value == 5.0
+
+
+def test_no_percentage_when_only_the_first_is_below_zero(make_table, check, tmp_path):
+    table = make_table(COLUMNS, [("a", 5.0), ("b", 7.0), ("c", -10.0)])
+    result = ranking(table, category="product", value="amount", ascending=True, out=tmp_path)
+    check(result, table)
+    assert said(result)[0] == "c has the lowest amount, −10, 15 below a (5)."
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "last"),
+    [
+        ((5, 5, 3, 2), "a and b share the highest amount, with 5 each.", "d is lowest of the 4"),
+        (
+            (5, 5, 5, 2),
+            "a, b and 1 other share the highest amount, with 5 each.",
+            "d is lowest of the 4",
+        ),
+        (
+            (5, 5, 5, 5, 4),
+            "a, b and 2 others share the highest amount, with 5 each.",
+            "e is lowest of the 5",
+        ),
+        ((5, 4, 2, 2), "a has the highest amount, 5, 25% above b (4).", "c and d are lowest of"),
+        (
+            (5, 2, 2, 2),
+            "a has the highest amount, 5, 150% above b (2).",
+            "c, d and 1 other are lowest of the 4 (product), at 2 each; a has 2.5 times that.",
+        ),
+        ((5, 5, 5), "The amount is the same for all 3 (product): 5.", None),
+        ((0, 0, 0), "The amount is the same for all 3 (product): 0.", None),
+    ],
+)
+def test_equals_are_told_as_equals(make_table, check, tmp_path, values, first, last):
+    table = make_table(COLUMNS, list(zip("abcde", map(float, values), strict=False)))
+    result = ranking(table, category="product", value="amount", out=tmp_path)
+    check(result, table)
+    texts = said(result)
+    assert texts[0] == first
+    assert [text.startswith(last) for text in texts[1:]] == ([] if last is None else [True])
+    assert ("并列" in said(result, "zh")[0]) == ("share" in first)
+
+
+def test_sums_that_differ_by_binary_noise_are_equal(make_table, tmp_path):
+    table = make_table(COLUMNS, [("a", 0.3), ("b", 0.1), ("b", 0.2), ("c", 0.1)])
+    result = ranking(table, category="product", value="amount", out=tmp_path)
+    assert "share the highest" in said(result)[0]
+
+
+def test_the_other_end_is_told_as_a_multiple_of_one_decimal(make_table, check, tmp_path):
+    table = make_table(COLUMNS, [("a", 20.75), ("b", 3.0), ("c", 1.0)], units={"amount": "$"})
+    result = ranking(table, category="product", value="amount", out=tmp_path)
+    check(result, table)
+    english, chinese = said(result), said(result, "zh")
+    assert english[1] == "c is lowest of the 3 (product), at $1; a has 20.8 times that."
+    assert chinese[1] == "3个product中，c最低，为1美元；a是其20.8倍。"
+    assert facts(result)["ratio"].value == 20.75
+    for lang, texts in (("en", english), ("zh", chinese)):
+        found = unsourced_numbers("\n".join(texts), facts=result.facts, lang=lang)
+        assert found == ()
 
 
 def test_chart_leaves_the_rest_out(make_table, tmp_path):

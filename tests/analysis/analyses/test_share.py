@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from planloom.analysis.analyses.labels import other_mark
 from planloom.analysis.analyses.share import share
 from planloom.analysis.database import connect
+from planloom.analysis.numbers.binding import bind
 from planloom.errors import ToolError
 
 COLUMNS = {"region": "VARCHAR", "amount": "DOUBLE"}
@@ -22,6 +23,12 @@ COLUMNS = {"region": "VARCHAR", "amount": "DOUBLE"}
 def facts(analysis):
     prefix = analysis.facts[0].id.rsplit(".", 1)[0]
     return {fact.id.removeprefix(f"{prefix}."): fact for fact in analysis.facts}
+
+
+def said(analysis, lang="en"):
+    """The findings with their values, as a reader sees them."""
+    cited = {fact.id: fact for fact in analysis.facts}
+    return [bind(note.text(lang), cited, lang) for note in analysis.findings]
 
 
 def rows_of(analysis, table):
@@ -130,6 +137,59 @@ def test_level_leaders_are_told_as_level(make_table, tmp_path):
     result = share(table, category="region", value="amount", out=tmp_path)
     assert "level at the top" in result.findings[0].en
     assert facts(result)["top_label"].value == "a"
+
+
+@pytest.mark.parametrize(
+    ("values", "first", "last"),
+    [
+        ((4, 4, 4, 1), "a, b and 1 other are level at the top", "d has the smallest share"),
+        ((8, 4, 2, 2), "a accounts for", "c and d have the smallest share, 12.5% each (2)."),
+        ((8, 2, 2, 2, 2), "a accounts for", "d, e and 2 others have the smallest share"),
+        (
+            (5, 5, 4, 4),
+            "a and b are level",
+            "The shares lie close together: the smallest, of c and",
+        ),
+        ((5, 5, 5), "All 3 (region) hold the same share: 33.3% of total amount each", "All 3"),
+    ],
+)
+def test_equals_are_told_as_equals(make_table, check, tmp_path, values, first, last):
+    table = make_table(COLUMNS, list(zip("abcde", map(float, values), strict=False)))
+    result = share(table, category="region", value="amount", out=tmp_path)
+    check(result, table)
+    texts = said(result)
+    assert texts[0].startswith(first)
+    assert texts[-1].startswith(last)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ((0, 0, 0), "The amount is the same for all 3 (region): 0."),
+        ((5, -2, -2), "By region, amount runs from −2 (b and c) to 5 (a)."),
+        ((5, 5, -2), "By region, amount runs from −2 (c) to 5 (a and b)."),
+    ],
+)
+def test_equal_extremes_without_shares(make_table, check, tmp_path, values, text):
+    table = make_table(COLUMNS, list(zip("abc", map(float, values), strict=True)))
+    result = share(table, category="region", value="amount", out=tmp_path)
+    check(result, table)
+    assert said(result) == [text]
+
+
+def test_the_top_few_are_told_with_their_share(make_table, tmp_path):
+    rows = [(name, value) for name, value in zip("abcdef", (9.0, 9.0, 7.0, 1, 1, 1), strict=True)]
+    table = make_table(COLUMNS, rows)
+    result = share(table, category="region", value="amount", out=tmp_path)
+    assert "The top 3 of 6 (region) together hold 89.3%." in said(result)
+
+
+def test_rows_without_a_category_lead_no_finding(make_table, tmp_path):
+    table = make_table(COLUMNS, [(None, 90.0), ("a", 3.0), ("b", 2.0), ("c", 1.0)])
+    result = share(table, category="region", value="amount", out=tmp_path)
+    assert rows_of(result, table)[0][0] is None
+    assert said(result)[0].startswith("a accounts for 3.1%")
+    assert not any("missing" in text.lower() for text in said(result))
 
 
 def test_columns_named_like_ours_do_not_clash(make_table, check, tmp_path):

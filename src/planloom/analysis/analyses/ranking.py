@@ -176,12 +176,12 @@ def _leader(groups: Groups, named: Mapping[str, str]) -> Note:
     if not sheet.has("lead_pct"):
         return sheet.note(
             f"{en}, <lead> {more_en} <second_label> (<second>).",
-            f"{zh}，比第二位的<second_label>（<second>）{more_zh}<lead>。",
+            f"{zh}，比<second_label>（<second>）{more_zh}<lead>。",
             **named,
         )
     return sheet.note(
         f"{en}, <lead_pct> {more_en} <second_label> (<second>).",
-        f"{zh}，比第二位的<second_label>（<second>）{more_zh}<lead_pct>。",
+        f"{zh}，比<second_label>（<second>）{more_zh}<lead_pct>。",
         **named,
     )
 

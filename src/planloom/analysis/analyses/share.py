@@ -277,13 +277,13 @@ def _smallest(groups: Groups, named: Mapping[str, str]) -> list[Note]:
         return []
     names_en, names_zh = groups.holders("last")
     is_tied = groups.level_with("last") > 1
-    each = " each" if is_tied else ""
+    each, each_zh = (" each", "均") if is_tied else ("", "")
     if is_even:
         return [
             groups.sheet.note(
                 f"The shares lie close together: the smallest, of {names_en}, is <last_share>"
                 f"{each}.",
-                f"各{{category}}占比接近，最低的{names_zh}{'均' if is_tied else ''}为<last_share>。",
+                f"各{{category}}占比接近，最低的{names_zh}{each_zh}为<last_share>。",
                 **named,
             )
         ]

@@ -171,7 +171,8 @@ def test_earlier_report_is_replaced_and_other_folders_are_not(orders: Path, tmp_
     target = tmp_path / "r"
     target.mkdir()
     (target / "diary.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
+    (target / "facts.json").write_text("{}")  # does not make it a report's folder
+    with pytest.raises(InputError, match=r"holds other files, such as 'diary\.txt'"):
         report(orders, "overview", out=target)
     assert (target / "diary.txt").read_text() == "mine"
     (target / "diary.txt").rename(tmp_path / "diary.txt")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ from planloom.errors import InputError, UnsourcedNumberError
 Format = Literal["html", "md"]
 FORMATS: tuple[Format, ...] = ("html", "md")
 FACTS_FILE = "facts.json"
+REPORT_FILES = frozenset(
+    {
+        "report.html", "report.md", FACTS_FILE, "cleaned.parquet", "cleaned.csv", "reproduce.py",
+    }
+)  # fmt: skip
+"""What a report's folder holds, besides images/."""
 
 
 def write_report(
@@ -125,49 +132,79 @@ def check_target(out: Path) -> None:
     if not parent.is_dir():
         raise InputError(
             f"The report cannot be written to '{out}': '{parent}' is a file. "
-            "Choose another folder with --out.",
-            zh=f"无法把报告写入“{out}”：“{parent}”是一个文件。请用 --out 另选文件夹。",
+            "Choose another folder (--out).",
+            zh=f"无法把报告写入“{out}”：“{parent}”是一个文件。请另选文件夹（--out）。",
         )
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(
             f"The report cannot be written to '{out}': no permission to write in '{parent}'. "
-            "Choose another folder with --out.",
-            zh=f"无法把报告写入“{out}”：没有“{parent}”的写权限。请用 --out 另选文件夹。",
+            "Choose another folder (--out).",
+            zh=f"无法把报告写入“{out}”：没有“{parent}”的写权限。请另选文件夹（--out）。",
         )
-    if out.is_dir() and any(out.iterdir()) and not (out / FACTS_FILE).is_file():
+    if foreign := _foreign_files(out):
         raise InputError(
-            f"'{out}' holds other files. Choose an empty or a new folder with --out; only an "
-            "earlier report is replaced.",
-            zh=f"“{out}”中已有其他文件。请用 --out 指定空文件夹或新文件夹；只有旧报告会被替换。",
+            f"'{out}' holds other files, such as '{foreign[0]}'. Choose an empty or a new folder "
+            "(--out); only the files of an earlier report are replaced.",
+            zh=f"“{out}”中有其他文件，例如“{foreign[0]}”。"
+            "请指定空文件夹或新文件夹（--out）；只有旧报告的文件会被替换。",
         )
+
+
+def _foreign_files(folder: Path) -> list[str]:
+    """Return what lies in a folder that no report of ours would have put there."""
+    if not folder.is_dir():
+        return []
+    own = re.compile(r"images/[\w-]+\.(?:png|svg)")
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    found = (path.relative_to(folder).as_posix() for path in paths)
+    return sorted(name for name in found if name not in REPORT_FILES and not own.fullmatch(name))
 
 
 def publish(folder: Path, out: Path) -> Published:
     """Copy a finished report to `out`: whole or not at all; an earlier report is replaced.
 
     Raises:
-        InputError: the target cannot be written, or the disk is full.
+        InputError: the target cannot be written, or the disk is full; what was there before is
+            still there.
     """
     check_target(out)
     part = out.with_name(f".{out.name}.part-{os.getpid()}")
-    old = out.with_name(f".{out.name}.old-{os.getpid()}")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(part, ignore_errors=True)
         shutil.copytree(folder, part)
-        if out.exists():
-            out.rename(old)
-        part.rename(out)
+        _put_in_place(part, out)
     except OSError as error:
-        if old.exists() and not out.exists():
-            old.rename(out)
+        why = _reason(error)
         raise InputError(
-            f"The report could not be written to '{out}': {error.strerror or error}. "
-            f"It is kept in '{folder}'; free space or choose another folder with --out.",
-            zh=f"报告未能写入“{out}”：{error.strerror or error}。"
-            f"报告保留在“{folder}”；请释放空间，或用 --out 另选文件夹。",
+            f"The report could not be written to '{out}': {why}. It is kept in '{folder}'; "
+            "free space or choose another folder (--out).",
+            zh=f"报告未能写入“{out}”：{why}。报告保留在“{folder}”；"
+            "请释放空间，或另选文件夹（--out）。",
         ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
     files = sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file())
     return Published(out, tuple(files))
+
+
+def _put_in_place(part: Path, out: Path) -> None:
+    """Give a finished copy its name; an earlier report moves aside until that has worked."""
+    if not out.exists():
+        part.rename(out)
+        return
+    old = out.with_name(f".{out.name}.old-{os.getpid()}")
+    out.rename(old)
+    try:
+        part.rename(out)
+    except OSError:
+        old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _reason(error: OSError) -> str:
+    # shutil.Error lists every file; one reason is enough.
+    if isinstance(error, shutil.Error) and error.args and error.args[0]:
+        return str(error.args[0][0][-1])
+    return error.strerror or str(error)

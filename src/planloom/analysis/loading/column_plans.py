@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from planloom.analysis.loading.date_order import choose_order, order_votes
 from planloom.analysis.loading.moment_text import (
     MomentStyle,
     MomentText,
@@ -31,7 +32,12 @@ NEEDED = 0.9
 """A column becomes a number or a date when this share of its present cells can be read so."""
 MAX_DIGITS = 15
 """Longer whole numbers are identifiers: no spreadsheet keeps more digits."""
-_COMPACT_DATE_NAME = re.compile(r"date|day|time|period|日期|时间|時間|日$|dt$", re.IGNORECASE)
+_PHONE_NAME = re.compile(
+    r"(.*[\W_])?(tele)?(phone|mobile|tel|fax|handy|whatsapp)([\W_]*(no|nr|num|number|#|\d+))?\W*"
+    r"|.*(电话|電話|手机|手機|传真|傳真)(号码|號碼|号|號)?",
+    re.IGNORECASE,
+)
+_DATE_NAME = re.compile(r"date|day|time|period|日期|时间|時間|日$|dt$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +97,7 @@ def _habits(counts: Sequence[Counter[str]], *, native: bool) -> Habits:
     for cells in counts:
         bodies = [parts.body for text in cells if (parts := split_number(text))]
         comma += len(bodies) > 0 and choose_separators(bodies).decided == ","
-        first, second = _order_votes(cells)
+        first, second = order_votes(cells)
         day += first is not None and second is None
         month += second is not None and first is None
     return Habits(decimal_comma=comma > 0, day_first=None if bool(day) == bool(month) else day > 0)
@@ -103,7 +109,7 @@ def _as_boolean(name: str, present: Counter[str], _habits: Habits) -> ColumnPlan
 
 
 def _as_compact_date(name: str, present: Counter[str], _habits: Habits) -> ColumnPlan | None:
-    if not _COMPACT_DATE_NAME.search(name):
+    if not _DATE_NAME.search(name):
         return None
     if not all(re.fullmatch(r"(19|20)\d{6}", text) for text in present):
         return None
@@ -152,6 +158,13 @@ def _as_number(name: str, present: Counter[str], habits: Habits) -> ColumnPlan |
 
 
 def _is_identifier(name: str, texts: dict[str, NumberText]) -> Note | None:
+    phone = next((text for text, parts in texts.items() if _is_phone(parts)), None)
+    if phone is not None and _PHONE_NAME.fullmatch(name) and all(map(_is_phone, texts.values())):
+        return Note(
+            "Kept as text because they are telephone numbers, such as {example}: {columns}.",
+            "电话号码（如 {example}）保留为文本：{columns}。",
+            {"columns": name, "example": phone},
+        )
     digits = [text for text, parts in texts.items() if text.isdecimal() and parts.scale == 1]
     zeros = next((text for text in digits if len(text) > 1 and text[0] == "0"), None)
     if zeros is not None:
@@ -168,6 +181,11 @@ def _is_identifier(name: str, texts: dict[str, NumberText]) -> Note | None:
             {"columns": name, "example": long},
         )
     return None
+
+
+def _is_phone(parts: NumberText) -> bool:
+    digits = sum(char.isdecimal() for char in parts.body)
+    return digits >= 5 and not parts.unit and parts.scale == 1 and not parts.exponent
 
 
 def _choose_unit(
@@ -256,12 +274,18 @@ def _style_notes(
 
 
 def _as_moment(name: str, present: Counter[str], habits: Habits) -> ColumnPlan | None:
-    texts = {text: parts for text in present if (parts := split_moment(text))}
+    dotted = bool(_DATE_NAME.search(name))
+    texts = {text: parts for text in present if (parts := split_moment(text, dotted=dotted))}
     if sum(present[text] for text in texts) < NEEDED * present.total():
         return None
-    day_first, order_notes = _choose_order(name, texts, habits)
-    zones = {parts.zone for parts in texts.values() if parts.zone is not None}
-    style = MomentStyle(day_first=day_first, to_utc=len(zones) > 1)
+    order, order_notes = choose_order(
+        name, texts, day_first=habits.day_first, decimal_comma=habits.decimal_comma
+    )
+    zones = {parts.zone for parts in texts.values()}
+    to_utc = len(zones - {None}) > 1
+    if to_utc and None in zones:
+        return as_text(name, _open_zone_note(name, texts))
+    style = replace(order, to_utc=to_utc, dotted=dotted)
     read = sum(present[text] for text in texts if read_moment(text, style) is not None)
     if read < NEEDED * present.total():
         return None
@@ -271,8 +295,8 @@ def _as_moment(name: str, present: Counter[str], habits: Habits) -> ColumnPlan |
         for parts in texts.values()
     }
     notes = [*order_notes, *_shape_notes(name, texts)]
-    if zones:
-        notes.append(_zone_note(name, utc=style.to_utc))
+    if zones != {None}:
+        notes.append(_zone_note(name, utc=style.to_utc, bare=None in zones))
     return ColumnPlan(
         name=name, type="datetime" if any(_is_clock(clock) for clock in clocks) else "date",
         moment=style, shapes=tuple(shapes.values()), notes=tuple(notes),
@@ -281,86 +305,6 @@ def _as_moment(name: str, present: Counter[str], habits: Habits) -> ColumnPlan |
 
 def _is_clock(clock: object) -> bool:
     return str(clock) != "00:00:00"
-
-
-def _order_votes(cells: Counter[str]) -> tuple[str | None, str | None]:
-    """Return a value that can only be day/month and one that can only be month/day, or None."""
-    day_first = month_first = None
-    for text in cells:
-        parts = split_moment(text) if text[:1].isdigit() and text.count(text[-1]) < 99 else None
-        if parts is None or parts.shape != "numeric":
-            continue
-        if parts.first > 12 >= parts.second:
-            day_first = day_first or text
-        elif parts.second > 12 >= parts.first:
-            month_first = month_first or text
-    return day_first, month_first
-
-
-def _choose_order(
-    name: str, texts: dict[str, MomentText], habits: Habits
-) -> tuple[bool, list[Note]]:
-    numeric = {text: parts for text, parts in texts.items() if parts.shape == "numeric"}
-    if not numeric:
-        return False, []
-    day_text, month_text = _order_votes(Counter(numeric))
-    if day_text and month_text:
-        days = sum(parts.first > 12 for parts in numeric.values())
-        months = sum(parts.second > 12 for parts in numeric.values())
-        day_text, month_text = (day_text, None) if days >= months else (None, month_text)
-    if day_text or month_text:
-        return bool(day_text), [
-            _order_note(name, day_text or month_text or "", day_first=bool(day_text))
-        ]
-    day_first = _guess_order(list(numeric.values()), habits)
-    return day_first, [_open_order_note(name, next(iter(numeric)), day_first=day_first)]
-
-
-def _order_note(name: str, example: str, *, day_first: bool) -> Note:
-    if day_first:
-        return Note(
-            "Dates were read as day/month, because of the value {example}: {columns}.",
-            "根据值 {example}，日期按“日/月”顺序读取：{columns}。",
-            {"columns": name, "example": example},
-        )
-    return Note(
-        "Dates were read as month/day, because of the value {example}: {columns}.",
-        "根据值 {example}，日期按“月/日”顺序读取：{columns}。",
-        {"columns": name, "example": example},
-    )
-
-
-def _open_order_note(name: str, example: str, *, day_first: bool) -> Note:
-    if day_first:
-        return Note(
-            "No value settles whether dates such as {example} are day/month or month/day; "
-            "they were read as day/month: {columns}.",
-            "没有值能确定 {example} 这类日期是“日/月”还是“月/日”；已按“日/月”读取：{columns}。",
-            {"columns": name, "example": example},
-        )
-    return Note(
-        "No value settles whether dates such as {example} are day/month or month/day; "
-        "they were read as month/day: {columns}.",
-        "没有值能确定 {example} 这类日期是“日/月”还是“月/日”；已按“月/日”读取：{columns}。",
-        {"columns": name, "example": example},
-    )
-
-
-def _guess_order(dates: list[MomentText], habits: Habits) -> bool:
-    """Return whether dates are day/month when every number could be either."""
-    if habits.day_first is not None:
-        return habits.day_first
-    as_days = [parts.date(day_first=True) for parts in dates]
-    as_months = [parts.date(day_first=False) for parts in dates]
-    days = [day for day in as_days if day is not None]
-    months = [day for day in as_months if day is not None]
-    days_run, months_run = days == sorted(days), months == sorted(months)
-    if len(dates) > 2 and days_run != months_run:
-        return days_run
-    if len(dates) > 2 and days_run:
-        # Both run forwards: a table of consecutive days spans less than one of first days.
-        return max(days) - min(days) < max(months) - min(months)
-    return habits.decimal_comma or dates[0].mark == "."
 
 
 def _shape_notes(name: str, texts: dict[str, MomentText]) -> list[Note]:
@@ -382,7 +326,24 @@ def _shape_notes(name: str, texts: dict[str, MomentText]) -> list[Note]:
     return notes
 
 
-def _zone_note(name: str, *, utc: bool) -> Note:
+def _open_zone_note(name: str, texts: dict[str, MomentText]) -> Note:
+    bare = next(text for text, parts in texts.items() if parts.zone is None)
+    return Note(
+        "Kept as text because times of several time zones stand beside times without any, such as "
+        "{example}: {columns}.",
+        "因多个时区的时间与未注明时区的时间（如 {example}）混用，保留为文本：{columns}。",
+        {"columns": name, "example": bare},
+    )
+
+
+def _zone_note(name: str, *, utc: bool, bare: bool) -> Note:
+    if bare:
+        return Note(
+            "Times with a time zone stand beside times without any, which were taken to be of the "
+            "same zone; the local clock time was kept: {columns}.",
+            "部分时间未注明时区，按与其他时间同一时区处理，保留当地时间：{columns}。",
+            {"columns": name},
+        )
     if utc:
         return Note(
             "Times of several time zones were turned to UTC: {columns}.",

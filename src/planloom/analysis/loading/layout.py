@@ -12,6 +12,7 @@ from typing import Literal
 
 from planloom.analysis.loading.moment_text import read_time, split_moment
 from planloom.analysis.loading.number_text import is_missing, looks_like_number
+from planloom.analysis.loading.unit_words import is_units_row
 
 Row = Sequence[str]
 CellKind = Literal["missing", "number", "date", "time", "boolean", "text"]
@@ -19,11 +20,18 @@ SAMPLE_ROWS = 300
 """As many first rows are enough to find the layout."""
 _MAX_HEADER_ROWS = 6
 _NOTE = re.compile(
-    r"\s*([*†‡※#]|\(\d+\)|\[\d+\]|notes?\b|sources?\b|footnote|report\b|generated|prepared|exported|"
-    r"printed|created|copyright|©|disclaimer|data as of|last updated|end of|"
+    r"\s*([*†‡※#]|\(\d+\)|\[\d+\]|\(?\d+ (rows?|records?)\b|notes?\b|sources?\b|footnote|"
+    r"report\b|generated|prepared|exported|printed|created|copyright|©|"
+    r"disclaimer|data as of|last updated|end of|"
     r"注|备注|說明|说明|来源|來源|数据来源|制表|填表|审核|打印|导出|生成时间|截至)",
     re.IGNORECASE,
 )
+
+
+_NOTE_MARK = re.compile(
+    r"[*†‡※]|\(\d+\)|\[\d+\]|(注|备注|說明|说明|来源|來源|数据来源|制表|填表|审核|打印|导出|生成时间|截至)"
+)
+_RULING = re.compile(r"[+|:]?([-=_]{3,}|([-=_]+[+|: ]+)+[-=_]+)[+|:]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ def find_layout(rows: Sequence[Row], spans: Sequence[Span] = ()) -> Layout:
     if first is None:
         return Layout(width, (), len(rows), _describe(rows, range(len(rows)), width))
     start = max(_data_start(rows, first, width), _below_spans(spans, first, width, len(rows)))
-    band = [i for i in range(first, start) if any_filled(rows[i])]
+    band = [i for i in range(first, start) if any_filled(rows[i]) and not is_ruling(rows[i])]
     header = _header_rows(rows, band, width, spans)
     if header and (above := _group_row_above(rows, header[0], width, spans)) is not None:
         header = (above, *header)
@@ -78,10 +86,12 @@ def filled_cells(row: Row) -> int:
     return sum(bool(cell.strip()) for cell in row)
 
 
-def looks_like_note(row: Row, *, width: int, after_gap: bool) -> bool:
+def looks_like_note(row: Row, *, width: int, after_gap: bool, first_column: int = 0) -> bool:
     """Return whether a row at the end of a table is a remark, not a record.
 
-    `after_gap`: a blank row or another remark stands before it.
+    `after_gap`: a blank row or another remark stands before it. `first_column` is the length of
+    the longest cell in the first column of a delimited text, where a record has its full number
+    of fields even if only the first is filled; 0 for a sheet, where that says nothing.
     """
     texts = [cell.strip() for cell in row if cell.strip()]
     if len(texts) != 1 or width < 2 or not any_filled(row[:2]):
@@ -89,7 +99,22 @@ def looks_like_note(row: Row, *, width: int, after_gap: bool) -> bool:
     text = texts[0]
     if cell_kind(text) != "text":
         return False
+    if first_column and len(row) >= width:
+        return _is_remark(text, first_column)
     return after_gap or bool(_NOTE.match(text)) or (width > 2 and len(text) > 30)
+
+
+def _is_remark(text: str, first_column: int) -> bool:
+    """Return whether a text could not as well be the first cell of a record."""
+    words = len(text.split())
+    if _NOTE_MARK.match(text) or text.endswith((":", "：", "。", "!", "！")) or ": " in text:
+        return True
+    # "ACME Trading Ltd." is a name, while a sentence ends in a word of lower case.
+    if "：" in text or (words > 2 and re.search(r" [a-z]+\.$", text)):
+        return True
+    if _NOTE.match(text) and (words > 3 or re.search(r"\d", text)):
+        return True
+    return len(text) > max(30, 2 * first_column)
 
 
 def cell_kind(text: str) -> CellKind:
@@ -132,9 +157,20 @@ def _first_table_row(rows: Sequence[Row], width: int) -> int | None:
         return None
     need = max(min(2, width), round(statistics.median(filled) * 0.5))
     for index, row in enumerate(rows):
-        if not _is_comment(row, width) and filled_cells(row) >= need:
+        if _is_comment(row, width):
+            continue
+        if filled_cells(row) >= need or _names_all_but_first(row, rows[index + 1 :], width):
             return index
     return None
+
+
+def _names_all_but_first(row: Row, below: Sequence[Row], width: int) -> bool:
+    """Return whether a row names the second of two columns, the first being a bare index."""
+    if not (len(row) == width == 2 and not row[0].strip() and row[1].strip()):
+        return False
+    # A title above the second column is followed by the names, which are text above values.
+    kinds = [[_name_kind(cell) for cell in other[:2]] for other in below[:2]]
+    return bool(kinds) and (kinds[0] != ["text", "text"] or kinds[0] == kinds[-1])
 
 
 def _is_comment(row: Row, width: int) -> bool:
@@ -147,36 +183,57 @@ def _data_start(rows: Sequence[Row], first: int, width: int) -> int:
     names = normalised(rows[first])
     need = max(1, filled_cells(rows[first]) // 2)
     body = [
-        row for row in rows[first + 1 :] if filled_cells(row) >= need and normalised(row) != names
-    ]
+        row for row in rows[first + 1 :]
+        if filled_cells(row) >= need and normalised(row) != names and not is_ruling(row)
+    ]  # fmt: skip
     if not body:
         return first if _has_values(rows[first]) else first + 1
     kinds = _column_kinds(body[len(body) // 2 :], width)
     if any(kind != "text" for kind in kinds):
         limit = min(first + _MAX_HEADER_ROWS, len(rows))
         for index in range(first, limit):
-            if filled_cells(rows[index]) >= need and not _is_header(
-                rows[index], kinds, is_first=index == first
+            if filled_cells(rows[index]) < need or is_ruling(rows[index]):
+                continue
+            if not _continues_header(rows, first, index) or not _is_header(
+                rows[index], kinds, body, is_first=index == first
             ):
                 return _skip_repeats(rows, first, index)
         return first + 1
-    below = rows[_skip_repeats(rows, first, first + 1) :]
+    below = [row for row in rows[_skip_repeats(rows, first, first + 1) :] if not is_ruling(row)]
     start = first + 1 if _could_name(rows[first], below, width) else first
     return _skip_repeats(rows, first, start)
+
+
+def _continues_header(rows: Sequence[Row], first: int, index: int) -> bool:
+    """Return whether a row may belong to the header below the first row of the table.
+
+    When that one already names every column, as different names, a row of text below it is
+    taken for a record with odd cells unless it holds units.
+    """
+    names = normalised(rows[first])
+    if index == first or not all(names) or len(set(names)) < len(names):
+        return True
+    return normalised(rows[index]) == names or is_units_row(rows[index])
 
 
 def _skip_repeats(rows: Sequence[Row], first: int, start: int) -> int:
     if start > first:
         names = normalised(rows[start - 1])
-        while start < len(rows) and normalised(rows[start]) == names:
+        while start < len(rows) and (
+            normalised(rows[start]) == names or (start == first + 1 and is_ruling(rows[start]))
+        ):
             start += 1
     return start
 
 
 def is_ruling(row: Row) -> bool:
-    """Return whether a row only draws a line, as below the header of a Markdown table."""
+    """Return whether a row only draws a line, as below the header of a Markdown table.
+
+    >>> is_ruling(["----+------"]), is_ruling([":---", "---:"]), is_ruling(["--", "5"])
+    (True, True, False)
+    """
     texts = [cell.strip() for cell in row if cell.strip()]
-    return bool(texts) and all(re.fullmatch(r":?[-=_]{3,}:?", text) for text in texts)
+    return bool(texts) and all(_RULING.fullmatch(text) for text in texts)
 
 
 def normalised(row: Row) -> list[str]:
@@ -203,14 +260,14 @@ def _column_kind(cells: list[str]) -> CellKind:
     return kind if count >= 0.75 * kinds.total() else "text"
 
 
-def _is_header(row: Row, kinds: Sequence[CellKind], *, is_first: bool) -> bool:
+def _is_header(row: Row, kinds: Sequence[CellKind], body: Sequence[Row], *, is_first: bool) -> bool:
     """Return whether a row names columns: its cells are of another kind than those below.
 
     A further header row has to be clearer about it than the first one.
     """
     names = values = 0
-    for cell, kind in zip(row, kinds, strict=False):
-        found = cell_kind(cell)
+    for column, (cell, kind) in enumerate(zip(row, kinds, strict=False)):
+        found = _name_kind(cell, [other[column] for other in body if column < len(other)])
         if kind != "text" and found != "missing":
             names += found != kind
             values += found == kind
@@ -222,14 +279,25 @@ def _is_header(row: Row, kinds: Sequence[CellKind], *, is_first: bool) -> bool:
     return names >= values if is_first else names > values
 
 
+def _name_kind(cell: str, below: Sequence[str] = ()) -> CellKind:
+    """Return what a cell looks like that may be a name: NA, Nr and 无 are words there.
+
+    They stay signs for "no value" when cells `below` use the same sign.
+    """
+    kind = cell_kind(cell)
+    text = cell.strip()
+    return "text" if kind == "missing" and text.isalnum() and text not in below else kind
+
+
 def _all_text(row: Row) -> bool:
-    return all(cell_kind(cell) == "text" for cell in row if cell.strip())
+    return all(_name_kind(cell) == "text" for cell in row if cell.strip())
 
 
 def _is_wordy(row: Row, kinds: Sequence[CellKind]) -> bool:
     """Return whether a row of text alone says something above columns of values."""
     typed = [cell for cell, kind in zip(row, kinds, strict=False) if kind != "text"]
-    return not any(cell.strip() for cell in typed) and filled_cells(row) > 1
+    is_wide = filled_cells(row) > 1 or (len(row) == len(kinds) == 2 and not row[0].strip())
+    return is_wide and not any(cell.strip() for cell in typed)
 
 
 def _is_sequence(cells: Sequence[str]) -> bool:
@@ -341,6 +409,8 @@ def _describe(
             continue
         if _is_comment(row, width):
             found.append((index, "comment above the table"))
+        elif is_ruling(row):
+            found.append((index, "ruling line"))
         elif normalised(row) in names:
             found.append((index, "header line repeated"))
         else:

@@ -95,21 +95,24 @@ class MomentStyle:
     """Numbers such as 24/01/05 are year/month/day."""
     compact: bool = False
     """Eight digits are a date."""
+    dotted: bool = False
+    """1.2.12 is a date rather than a version."""
     to_utc: bool = False
     """Times are turned to UTC, so those without a zone are not read; else all keep their clock."""
 
 
-def split_moment(text: str, *, compact: bool = False) -> MomentText | None:
+def split_moment(text: str, *, compact: bool = False, dotted: bool = False) -> MomentText | None:
     """Return the parts of a cell that looks like a date, or None.
 
-    `compact` also takes eight digits such as 20240305, which elsewhere are a number.
+    `compact` also takes eight digits such as 20240305, which elsewhere are a number; `dotted`
+    takes 1.2.12, which elsewhere is a version.
     """
     text = plain_text(text)
     if len(text) < 5 or len(text) > 50:
         return None
     for shape, pattern in _SHAPES.items():
         if (compact or shape != "compact") and (match := pattern.fullmatch(text)):
-            return _moment(shape, match.groupdict())
+            return _moment(shape, match.groupdict(), dotted=dotted)
     return None
 
 
@@ -119,7 +122,7 @@ def read_moment(text: str, style: MomentStyle) -> datetime | None:
     >>> read_moment("28/01/2018 2:15 PM", MomentStyle(day_first=True))
     datetime.datetime(2018, 1, 28, 14, 15)
     """
-    parts = split_moment(text, compact=style.compact)
+    parts = split_moment(text, compact=style.compact, dotted=style.dotted)
     day = parts and parts.date(day_first=style.day_first, year_first=style.year_first)
     if parts is None or day is None or (style.to_utc and parts.zone is None):
         return None
@@ -144,7 +147,7 @@ def read_time(text: str) -> time | None:
     return _clock(match.groupdict()) if match else None
 
 
-def _moment(shape: str, parts: Mapping[str, str | None]) -> MomentText | None:
+def _moment(shape: str, parts: Mapping[str, str | None], *, dotted: bool) -> MomentText | None:
     digits = parts["year"] or ""
     year = int(digits)
     short_year = len(digits) == 2
@@ -155,7 +158,9 @@ def _moment(shape: str, parts: Mapping[str, str | None]) -> MomentText | None:
     second = int(parts.get("second") or 1)
     clock = _clock(parts)
     # 1.2.12 is a version number; 01.02.12 is a date.
-    is_version = short_year and parts.get("mark") == "." and len(parts["first"] or "") < 2
+    is_version = (
+        not dotted and short_year and parts.get("mark") == "." and len(parts["first"] or "") < 2
+    )
     if is_version or year < 1000 or (parts.get("hour") and clock is None):
         return None
     found = MomentText(
@@ -163,7 +168,7 @@ def _moment(shape: str, parts: Mapping[str, str | None]) -> MomentText | None:
         short_year=short_year, clock=clock, zone=_zone(parts.get("zone")),
     )  # fmt: skip
     exists = found.date(day_first=False) or found.date(day_first=True)
-    if len(parts["first"] or "") == len(parts.get("second") or "") == 2:
+    if len(parts.get("first") or "") == len(parts.get("second") or "") == 2:
         exists = exists or found.date(day_first=False, year_first=True)
     return found if exists else None
 

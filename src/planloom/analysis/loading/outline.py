@@ -9,7 +9,14 @@ from pathlib import Path
 
 from planloom.analysis.loading.dialect import Record
 from planloom.analysis.loading.header_names import column_names
-from planloom.analysis.loading.layout import Layout, Span, any_filled, find_layout, normalised
+from planloom.analysis.loading.layout import (
+    Layout,
+    Span,
+    any_filled,
+    filled_cells,
+    find_layout,
+    normalised,
+)
 from planloom.analysis.loading.record_sorting import RecordSorter
 from planloom.analysis.loading.staging import SCRATCH, RawTable, StagedRows
 from planloom.analysis.loading.wording import shortened
@@ -89,7 +96,8 @@ def stage_table(
             rows=rows,
             header=normalised(leaf.cells) if leaf else (),
             has_comments=any(reason.startswith("comment") for _, reason in layout.above),
-            fill_short=_many_are_short(outline.body, layout.width),
+            fill_short=many_are_short(outline.body, layout.width),
+            first_column=0 if native else _longest_first_cell(outline.body, layout.width),
         )
         if start is not None:
             sorter.take(dropwhile(lambda record: record.line < start, records))
@@ -129,7 +137,15 @@ def _has_row_names(
     return 1 < len(first) == len(set(first)) and any(cells[-1].strip() for cells in body)
 
 
-def _many_are_short(records: Sequence[Record], width: int) -> bool:
+def _longest_first_cell(records: Sequence[Record], width: int) -> int:
+    sizes = [
+        len(record.cells[0].strip()) for record in records
+        if len(record.cells) == width and filled_cells(record.cells) > 1
+    ]  # fmt: skip
+    return max(sizes, default=1)
+
+
+def many_are_short(records: Sequence[Record], width: int) -> bool:
     """Return whether leaving out blank cells at the end is the custom of the file."""
     sizes = [len(record.cells) for record in records if len(record.cells) > 1]
     short = sum(size < width for size in sizes)
@@ -154,6 +170,7 @@ _ABOVE = {
         "{n|comment line|comment lines} above the table skipped: {text}",
         "跳过表格上方的 {n} 行注释：{text}",
     ),
+    "ruling line": ("{n|ruling line|ruling lines} set aside.", "{n} 行分隔线已另存。"),
     "header line repeated": (
         "{n|repeated header line|repeated header lines} set aside.", "重复的 {n} 行表头已另存。",
     ),

@@ -34,6 +34,8 @@ class RecordSorter:
     """Lines that begin with # stand above the table, so those inside it are comments too."""
     fill_short: bool = False
     """Short records lack their last cells only because these are blank."""
+    first_column: int = 0
+    """Length of the longest cell seen in the first column; 0 leaves it out of the question."""
     blank_lines: int = 0
     blank_rows: int = 0
     trimmed: int = 0
@@ -76,7 +78,7 @@ class RecordSorter:
                 else:
                     self.rows.set_aside(record.line, "blank row below the table", record.cells)
                     self.blank_lines += 1
-            elif looks_like_note(record.cells, width=self.rows.width, after_gap=after_gap):
+            elif self._is_note(record.cells, after_gap=after_gap):
                 after_gap = True
                 self.rows.set_aside(record.line, "note below the table", record.cells)
                 self.notes.append(" ".join(cell.strip() for cell in record.cells if cell.strip()))
@@ -84,10 +86,14 @@ class RecordSorter:
                 after_gap = False
                 self._sort(record)
 
+    def _is_note(self, cells: list[str], *, after_gap: bool) -> bool:
+        return looks_like_note(
+            cells, width=self.rows.width, after_gap=after_gap, first_column=self.first_column
+        )
+
     def _ends_in_notes(self) -> bool:
         return all(
-            not any_filled(held.cells)
-            or looks_like_note(held.cells, width=self.rows.width, after_gap=True)
+            not any_filled(held.cells) or self._is_note(held.cells, after_gap=True)
             for held in self._held
         )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planloom.analysis.loading.number_text import CURRENCIES, split_number
 from planloom.analysis.loading.results import FileFormat
+from planloom.analysis.loading.sheet_marks import SheetMarks, read_xlsx_marks
 
 if TYPE_CHECKING:
     from xlrd.book import Book
@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 5_000_000
 """Formats of larger workbooks are not read: that takes longer than all the values do."""
-_ROWS = 400
-_XLS_NUMBER = 2
+_XLS_NUMBER, _XLS_ERROR = 2, 5
+# By the codes of [MS-XLS] 2.5.10.
+_XLS_ERRORS: Mapping[object, str] = {
+    0x00: "#NULL!", 0x07: "#DIV/0!", 0x0F: "#VALUE!", 0x17: "#REF!", 0x1D: "#NAME?",
+    0x24: "#NUM!", 0x2A: "#N/A",
+}  # fmt: skip
 _MOST = 0.9
 _BRACKETED = re.compile(r"\[\$([^\]\-]+)(?:-[0-9A-Fa-f]+)?\]")
 _QUOTED = re.compile(r'"([^"]*)"')
@@ -39,15 +43,21 @@ class ColumnFormat:
     """Units of the cells when they differ."""
 
 
-def read_formats(
-    path: Path, file_format: FileFormat, sheets: Sequence[str]
-) -> Mapping[str, tuple[ColumnFormat, ...]]:
-    """Return the formats of the columns of each sheet, from column A; none for large files."""
-    if path.stat().st_size > MAX_BYTES:
+def read_marks(
+    path: Path, file_format: FileFormat, sheets: Sequence[str], *, max_bytes: int = MAX_BYTES
+) -> Mapping[str, SheetMarks]:
+    """Return what each sheet says beside its values; none for large files and some formats."""
+    if path.stat().st_size > max_bytes:
         return {}
     if file_format == "xlsx":
-        return _xlsx_formats(path, sheets)
-    return _xls_formats(path, sheets) if file_format == "xls" else {}
+        return read_xlsx_marks(path, sheets)
+    return _xls_marks(path, sheets) if file_format == "xls" else {}
+
+
+def column_formats(marks: SheetMarks, data_start: int) -> list[ColumnFormat]:
+    """Return the formats of the numbers in each column, from column A, below the header."""
+    codes = marks.codes_below(data_start)
+    return [column_format(codes.get(i, Counter())) for i in range(max(codes, default=-1) + 1)]
 
 
 def unit_of_format(code: str) -> str:
@@ -70,57 +80,27 @@ def unit_of_format(code: str) -> str:
 
 
 def column_format(codes: Counter[str]) -> ColumnFormat:
-    """Return what the formats of a column's numbers, each with its count, have in common."""
+    """Return what the formats of a column's numbers, each with its count, have in common.
+
+    >>> column_format(Counter({"0.0%": 19, "General": 1}))
+    ColumnFormat(unit='', digits=0, mixed=('%',))
+    """
     total = codes.total()
     units: Counter[str] = Counter()
     for code, count in codes.items():
         units[unit_of_format(code)] += count
     unit, count = units.most_common(1)[0] if units else ("", 0)
-    if count < _MOST * total:
-        return ColumnFormat(mixed=tuple(sorted(found for found in units if found)))
+    shown = tuple(sorted(found for found in units if found))
+    # A percent format changes the number itself, so there every cell has to agree.
+    if len(shown) > 1 or ("%" in shown and count < total) or count < _MOST * total:
+        return ColumnFormat(mixed=shown)
     code, count = codes.most_common(1)[0] if codes else ("", 0)
     if re.fullmatch("0{2,}", code) and count >= _MOST * total:
         return ColumnFormat(digits=len(code))
     return ColumnFormat(unit=unit)
 
 
-def _collected(rows: Iterable[Iterable[tuple[int, str]]]) -> tuple[ColumnFormat, ...]:
-    codes: dict[int, Counter[str]] = {}
-    for row in rows:
-        for column, code in row:
-            codes.setdefault(column, Counter())[code] += 1
-    last = max(codes, default=-1)
-    return tuple(column_format(codes.get(i, Counter())) for i in range(last + 1))
-
-
-def _xlsx_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFormat, ...]]:
-    import openpyxl
-
-    with path.open("rb") as file, warnings.catch_warnings():
-        # Complaints about styles and extensions that do not matter here.
-        warnings.simplefilter("ignore")
-        try:
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            # Calamine reads workbooks whose styles openpyxl refuses; values matter more.
-            return {}
-        found: dict[str, tuple[ColumnFormat, ...]] = {}
-        for name in sheets:
-            if name in book.sheetnames:
-                rows = book[name].iter_rows(max_row=_ROWS)
-                found[name] = _collected(
-                    [
-                        (place, str(cell.number_format))
-                        for place, cell in enumerate(row)
-                        if isinstance(cell.value, int | float) and not isinstance(cell.value, bool)
-                    ]
-                    for row in rows
-                )
-        book.close()
-    return found
-
-
-def _xls_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFormat, ...]]:
+def _xls_marks(path: Path, sheets: Sequence[str]) -> dict[str, SheetMarks]:
     import xlrd  # only needed for old workbooks
     from xlrd.biffh import XLRDError
 
@@ -128,19 +108,20 @@ def _xls_formats(path: Path, sheets: Sequence[str]) -> dict[str, tuple[ColumnFor
         book = xlrd.open_workbook(str(path), formatting_info=True)
     except (XLRDError, ValueError, IndexError, AssertionError, NotImplementedError):
         return {}
-    return {
-        sheet.name: _collected(
-            _xls_codes(book, sheet, row) for row in range(min(sheet.nrows, _ROWS))
-        )
-        for sheet in book.sheets()
-        if sheet.name in sheets
-    }
+    return {sheet.name: _xls_sheet(book, sheet) for sheet in book.sheets() if sheet.name in sheets}
 
 
-def _xls_codes(book: Book, sheet: Sheet, row: int) -> list[tuple[int, str]]:
-    codes: list[tuple[int, str]] = []
-    for column in range(sheet.row_len(row)):
-        if sheet.cell_type(row, column) == _XLS_NUMBER:
-            style = book.xf_list[sheet.cell_xf_index(row, column)]
-            codes.append((column, str(book.format_map[style.format_key].format_str)))
-    return codes
+def _xls_sheet(book: Book, sheet: Sheet) -> SheetMarks:
+    marks = SheetMarks(
+        hidden_rows={row for row, info in sheet.rowinfo_map.items() if info.hidden},
+        hidden_columns={column for column, info in sheet.colinfo_map.items() if info.hidden},
+    )
+    for row in range(sheet.nrows):
+        for column in range(sheet.row_len(row)):
+            kind = sheet.cell_type(row, column)
+            if kind == _XLS_NUMBER:
+                style = book.xf_list[sheet.cell_xf_index(row, column)]
+                marks.add_code(row, column, str(book.format_map[style.format_key].format_str))
+            elif kind == _XLS_ERROR:
+                marks.count_error(column, _XLS_ERRORS.get(sheet.cell_value(row, column), "?"))
+    return marks

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -12,14 +11,32 @@ import python_calamine as calamine
 
 from planloom.analysis.loading.dialect import Record
 from planloom.analysis.loading.layout import SAMPLE_ROWS, Span
-from planloom.analysis.loading.number_formats import ColumnFormat, read_formats
+from planloom.analysis.loading.number_formats import (
+    MAX_BYTES,
+    ColumnFormat,
+    column_formats,
+    read_marks,
+)
 from planloom.analysis.loading.outline import Outline, outline_table, stage_table
 from planloom.analysis.loading.results import FileFormat, LoadedTable
+from planloom.analysis.loading.sheet_marks import SheetMarks
+from planloom.analysis.loading.typed_cells import (
+    CellStyle,
+    CellValue,
+    cell_text,
+    survey_columns,
+)
 from planloom.analysis.loading.typed_table import write_typed
+from planloom.analysis.loading.wording import grouped, shown_cells
 from planloom.errors import InputError
 from planloom.notes import Note
 
-CellValue = int | float | str | bool | time | date | datetime | timedelta
+_UNMARKED = Note(
+    "The number formats could not be read from a workbook of this kind or size: percentages stay "
+    "fractions (0.07 for 7%), and cells with an error count as blank.",
+    "此类或此大小的工作簿无法读取数字格式：百分比保持为小数（7% 记为 0.07），"
+    "错误单元格按空白处理。",
+)
 _REPAIR = "Open it in a spreadsheet program, repair it and save it again."
 
 
@@ -34,9 +51,16 @@ class Sheet:
 
 
 def load_workbook(
-    path: Path, file_format: FileFormat, *, out: Path, name: str
+    path: Path,
+    file_format: FileFormat,
+    *,
+    out: Path,
+    name: str,
+    max_marked_bytes: int = MAX_BYTES,
 ) -> tuple[tuple[LoadedTable, ...], tuple[Note, ...]]:
     """Return the tables of all sheets and remarks on the workbook; hidden sheets come last.
+
+    Number formats and other marks of cells are not read from more than `max_marked_bytes`.
 
     Raises:
         InputError: the workbook is damaged, protected by a password, or has no cells at all.
@@ -54,11 +78,15 @@ def load_workbook(
             raise InputError(f"'{name}' is a damaged workbook: {error}. {_REPAIR}") from error
         if not sheets:
             raise InputError(f"'{name}' has no sheet with cells in it. Give one with a table.")
-        formats = read_formats(path, file_format, [sheet.name for sheet in sheets])
+        marks = read_marks(
+            path, file_format, [sheet.name for sheet in sheets], max_bytes=max_marked_bytes
+        )
         tables = tuple(
-            _load_sheet(sheet, formats.get(sheet.name, ()), out, _table_name(place))
+            _load_sheet(sheet, marks.get(sheet.name, SheetMarks()), out, _table_name(place))
             for place, sheet in enumerate(sheets, start=1)
         )
+    if any(sheet.name not in marks for sheet in sheets):
+        notes = (*notes, _UNMARKED)
     return tables, notes
 
 
@@ -102,41 +130,53 @@ def _sheet_notes(sheets: Sequence[Sheet], empty: Sequence[str]) -> tuple[Note, .
     return tuple(notes)
 
 
-def _load_sheet(sheet: Sheet, formats: Sequence[ColumnFormat], out: Path, name: str) -> LoadedTable:
+def _load_sheet(sheet: Sheet, marks: SheetMarks, out: Path, name: str) -> LoadedTable:
     head = list(islice(_records(sheet, (), 0), SAMPLE_ROWS + 1))
     outline = outline_table(head, title=sheet.name, spans=sheet.spans)
-    formats = _of_numbers(outline, formats)
-    notes = (*outline.notes, *_format_notes(outline, formats), *_merge_notes(sheet, outline))
-    outline = Outline(
-        title=outline.title, layout=outline.layout, head=outline.head, names=outline.names,
-        unnamed=outline.unnamed, notes=notes,
+    start, width = outline.layout.data_start, outline.layout.width
+    formats = column_formats(marks, start)[:width]
+    formats += [ColumnFormat()] * (width - len(formats))
+    styles, cell_notes = survey_columns(
+        ((i, values) for i, values in _rows(sheet) if i >= start),
+        formats, outline.names, marks.exact,
     )  # fmt: skip
+    outline = replace(outline, notes=(
+        *outline.notes, *_format_notes(outline, formats), *grouped(cell_notes),
+        *_mark_notes(marks, outline), *_merge_notes(sheet, outline),
+    ))  # fmt: skip
     raw = stage_table(
-        outline, _records(sheet, formats, outline.layout.data_start), out=out, name=name,
+        outline, _records(sheet, styles, start, marks), out=out, name=name,
         native=True, units=[column.unit for column in formats],
     )  # fmt: skip
     return write_typed(raw, out, name=name)
 
 
-def _of_numbers(outline: Outline, formats: Sequence[ColumnFormat]) -> list[ColumnFormat]:
-    """Return one format for each field of the table."""
-    width = outline.layout.width
-    return [formats[i] if i < len(formats) else ColumnFormat() for i in range(width)]
+def _rows(sheet: Sheet) -> Iterator[tuple[int, list[CellValue]]]:
+    """Yield the rows from the first one of the sheet, from column A, with their place."""
+    # Calamine gives the blank rows above the first cell, but not the blank columns before it.
+    left: list[CellValue] = [""] * (sheet.cells.start[1] if sheet.cells.start else 0)
+    for index, values in enumerate(sheet.cells.iter_rows()):
+        yield index, left + values
 
 
-def _records(sheet: Sheet, formats: Sequence[ColumnFormat], data_start: int) -> Iterator[Record]:
+def _records(
+    sheet: Sheet, styles: Sequence[CellStyle], data_start: int, marks: SheetMarks | None = None
+) -> Iterator[Record]:
     """Yield the rows as text; blank rows have no cells at all.
 
     From `data_start` on, cells merged downwards hold their value in each of their rows.
     """
     tall = {(s.top, s.left): s.bottom for s in sheet.spans if s.bottom > s.top >= data_start}
+    exact = marks.exact if marks else {}
     carried: dict[int, tuple[int, str]] = {}
-    # Calamine gives the blank rows above the first cell, but not the blank columns before it.
-    left = [""] * (sheet.cells.start[1] if sheet.cells.start else 0)
-    for index, values in enumerate(sheet.cells.iter_rows()):
-        columns = formats[len(left) :] if index >= data_start else ()
-        cells = left + [
-            cell_text(value, columns[place] if place < len(columns) else None)
+    for index, values in _rows(sheet):
+        columns = styles if index >= data_start else ()
+        cells = [
+            cell_text(
+                value,
+                columns[place] if place < len(columns) else None,
+                exact.get((index, place), "") if exact else "",
+            )
             for place, value in enumerate(values)
         ]
         for place, (bottom, text) in list(carried.items()):
@@ -148,38 +188,6 @@ def _records(sheet: Sheet, formats: Sequence[ColumnFormat], data_start: int) -> 
             if (index, place) in tall and cells[place]:
                 carried[place] = (tall[index, place], cells[place])
         yield Record(index + 1, cells if any(cell.strip() for cell in cells) else [])
-
-
-def cell_text(value: CellValue, column: ColumnFormat | None = None) -> str:
-    """Return a typed cell as the text that a plain CSV would hold.
-
-    >>> cell_text(138.0), cell_text(datetime(2024, 3, 5)), cell_text(0.125, ColumnFormat(unit="%"))
-    ('138', '2024-03-05', '12.5')
-    """
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return _number_text(value, column or ColumnFormat())
-        case datetime():
-            near = (value + timedelta(milliseconds=1)).replace(microsecond=0)
-            return near.date().isoformat() if near.time() == time() else near.isoformat(sep=" ")
-        case date() | time():
-            return value.isoformat()
-        case timedelta():
-            minutes, seconds = divmod(round(value.total_seconds()), 60)
-            return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
-        case _:
-            return value
-
-
-def _number_text(value: float, column: ColumnFormat) -> str:
-    if column.unit == "%":
-        # 0.07 * 100 is 7.000000000000001; a spreadsheet keeps 15 digits.
-        value = float(f"{value * 100:.14g}")
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value)).zfill(column.digits)
-    return repr(value)
 
 
 def _format_notes(outline: Outline, formats: Sequence[ColumnFormat]) -> list[Note]:
@@ -196,6 +204,13 @@ def _format_notes(outline: Outline, formats: Sequence[ColumnFormat]) -> list[Not
                 "The unit {unit} was taken from the number format: {columns}.",
                 "单位 {unit} 取自数字格式：{columns}。", {"columns": name, "unit": column.unit},
             ))  # fmt: skip
+        elif "%" in column.mixed:
+            notes.append(Note(
+                "Only some of the cells are shown as percentages, so all numbers were left as they "
+                "are stored (0.07 for 7%): {columns}.",
+                "仅部分单元格以百分比显示，数字均按存储值保留（7% 记为 0.07）：{columns}。",
+                {"columns": name},
+            ))  # fmt: skip
         elif column.mixed:
             notes.append(Note(
                 "The number formats show different units ({units}), so none was taken: {columns}.",
@@ -203,6 +218,42 @@ def _format_notes(outline: Outline, formats: Sequence[ColumnFormat]) -> list[Not
                 {"columns": name, "units": " ".join(column.mixed)},
             ))  # fmt: skip
     return notes
+
+
+def _mark_notes(marks: SheetMarks, outline: Outline) -> list[Note]:
+    """Return what became missing, and what the sheet does not show."""
+    names = outline.names
+    notes = [
+        Note(
+            "{n|cell holds|cells hold} an error ({cells}) and became missing: {columns}.",
+            "{n} 个单元格为错误值（{cells}），按缺失值处理：{columns}。",
+            {"n": found.total(), "cells": shown_cells(found), "columns": names[place]},
+        )
+        for place, found in sorted(marks.errors.items()) if place < len(names)
+    ]  # fmt: skip
+    notes += [
+        Note(
+            "{n|formula has|formulas have} no stored result and became missing; save the workbook "
+            "in a spreadsheet program to have them computed: {columns}.",
+            "{n} 个公式没有保存计算结果，按缺失值处理；"
+            "请用电子表格软件打开并保存后重试：{columns}。",
+            {"n": count, "columns": names[place]},
+        )
+        for place, count in sorted(marks.not_computed.items()) if place < len(names)
+    ]  # fmt: skip
+    hidden = [names[place] for place in sorted(marks.hidden_columns) if place < len(names)]
+    if hidden:
+        notes.append(Note(
+            "Hidden columns were read too: {columns}.", "隐藏的列也已读取：{columns}。",
+            {"columns": ", ".join(hidden)},
+        ))  # fmt: skip
+    rows = sum(row >= outline.layout.data_start for row in marks.hidden_rows)
+    if rows:
+        notes.append(Note(
+            "{n|hidden or filtered row was|hidden or filtered rows were} read too.",
+            "{n} 个隐藏或被筛选掉的行也已读取。", {"n": rows},
+        ))  # fmt: skip
+    return list(grouped(notes))
 
 
 def _merge_notes(sheet: Sheet, outline: Outline) -> list[Note]:

@@ -112,9 +112,24 @@ async def wait_for_ever() -> None:
     await asyncio.Event().wait()
 
 
+@tool(effect="write")
+def publish(images: list[ImageRef]) -> list[str]:
+    """Publish."""
+    return [Path(image.path).read_text("utf-8") for image in images]
+
+
+@tool
+def made_up(path: str) -> dict[str, object]:
+    """Return what looks like a picture."""
+    return {
+        "path": path, "media_type": "image/png", "size": 6, "sha256": "0" * 64,
+        "width": 1, "height": 1, "alt": "x",
+    }  # fmt: skip
+
+
 TOOLS: list[AnyTool] = [
     make_table, summarise, draw, join, long_list, fail, create_file, delete_file, press_control_c,
-    wait_for_ever,
+    wait_for_ever, publish, made_up,
 ]  # fmt: skip
 
 
@@ -315,3 +330,36 @@ def test_person_sees_arguments_resolved_and_shortened(bench: Bench):
     assert shown["count"] == 3
     assert "characters ...]" in str(shown["parts"])
     assert len(str(shown)) < 500
+
+
+# -- references come from steps alone
+
+
+@pytest.mark.parametrize("way", ["spelled out", "through another tool"])
+def test_picture_that_no_tool_made_is_not_opened(bench: Bench, tmp_path: Path, way: str):
+    secret = tmp_path / "id_rsa"
+    secret.write_text("SECRET", encoding="utf-8")
+    spelled = made_up(str(secret))
+    steps = (
+        [step("out", publish, images=[spelled])]
+        if way == "spelled out"
+        else [step("dict", made_up, path=str(secret)), step("out", publish, images=["$dict"])]
+    )
+    task = asyncio.run(bench.run(OnePlan(*steps)))
+    record = task.record("out")
+    assert (record.state, record.error_kind, record.attempts) == ("failed", "arguments", 0)
+    assert "'images[0]' spells out a reference (image)" in record.error
+    assert "$chart" in record.error
+
+
+def test_library_code_may_still_pass_typed_references(tmp_path: Path):
+    path = tmp_path / "a.png"
+    path.write_text("png", encoding="utf-8")
+    image = ImageRef(
+        path=str(path), media_type="image/png", size=3, sha256=file_sha256(path),
+        width=1, height=1, alt="x",
+    )  # fmt: skip
+    context = ToolContext(key="k", folder=tmp_path)
+    runner = ToolRunner(ToolRegistry(TOOLS))
+    result = asyncio.run(runner.call("publish", {"images": [image]}, context))
+    assert result.value == ["png"]

@@ -195,3 +195,40 @@ def test_every_problem_of_a_plan_is_found_at_once():
 )
 def test_fit_of_types(given: object, wanted: object, answer: bool):
     assert fits(given, wanted) is answer
+
+
+@dataclass(frozen=True)
+class Part:
+    images: tuple[ImageRef, ...] = ()
+
+
+@tool
+def bind_parts(parts: list[Part], cover: ImageRef | None = None) -> Report:
+    """Bind."""
+    raise NotImplementedError
+
+
+def test_spelled_out_reference_names_step_argument_and_mend():
+    picture = {
+        "path": "/root/.ssh/id_rsa", "media_type": "image/png", "size": 1, "sha256": "0",
+        "width": 1, "height": 1, "alt": "",
+    }  # fmt: skip
+    steps = (
+        Step(id="t", tool="load", input={"path": "a.csv"}),
+        Step(id="tr", tool="trend", input={"table": "$t", "date": "day"}),
+        Step(id="pic", tool="draw", input={"trend": "$tr"}),
+        Step(
+            id="book",
+            tool="bind_parts",
+            input={"parts": [{"images": ["$pic", picture]}], "cover": picture},
+        ),
+    )
+    registry = ToolRegistry([load, trend, draw, bind_parts])
+    found = check_plan(Plan(steps=steps, outputs=("book",)), registry)
+    assert [(p.severity, p.step, p.argument) for p in found] == [
+        ("error", "book", "parts"),
+        ("error", "book", "cover"),
+    ]
+    assert "'parts[0].images[1]' spells out a reference (image)" in found[0].what
+    assert "$chart" in found[0].mend
+    assert found[1].mend == "Use '$pic'."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from planloom.engine.plan import Step
 from planloom.engine.protocols import StepCall, StepOutcome, StepRules
 from planloom.engine.references import resolve
 from planloom.engine.task import StepResult
-from planloom.errors import PlanError, ToolError
+from planloom.errors import ArgumentError, PlanError, ToolError
 from planloom.events import EventStream
 from planloom.notes import Lang
 from planloom.tools import codec
@@ -22,6 +23,7 @@ from planloom.tools.context import ToolContext
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.result import ToolResult
 from planloom.tools.runner import ToolRunner
+from planloom.tools.spelled_references import SpelledReference, spelled_references
 
 MAX_INLINE_CHARS = 16_000
 """A longer encoded result is kept as a file, and the record names it."""
@@ -83,7 +85,7 @@ class ToolStepRunner:
     async def run(self, call: StepCall, /) -> StepOutcome:
         """Call the tool once."""
         try:
-            arguments = self._arguments(call)
+            arguments = await asyncio.to_thread(self._checked_arguments, call)
         except (ToolError, PlanError) as error:
             return StepOutcome(error=str(error), error_kind="arguments", attempts=0)
         result = await self._call(call, call.step.tool, arguments, call.key)
@@ -104,9 +106,10 @@ class ToolStepRunner:
         wanted = {parameter.name for parameter in undoing.inputs}
         try:
             known = self._arguments(call) | {"result": self.value(result)}
+            arguments = {name: value for name, value in known.items() if name in wanted}
+            _refuse_spelled(spelled_references(undoing, arguments, resolved=True))
         except (ToolError, PlanError) as error:
             return StepOutcome(error=str(error), error_kind="arguments", attempts=0)
-        arguments = {name: value for name, value in known.items() if name in wanted}
         undone = await self._call(call, undoing.name, arguments, f"undo/{call.key}")
         if not undone.ok:
             return _failure(undone)
@@ -133,6 +136,19 @@ class ToolStepRunner:
             return values[step_id]
 
         return cast("dict[str, object]", resolve(call.step.input, lookup))
+
+    def _checked_arguments(self, call: StepCall) -> dict[str, object]:
+        """Return the arguments for the step's tool; reads files and the tool's schema.
+
+        Raises:
+            ArgumentError: one spells out what only an earlier step may give.
+            PlanError, ToolError: as for `resolve` and `value`.
+        """
+        tool = self._registry.get(call.step.tool)
+        _refuse_spelled(spelled_references(tool, call.step.input))
+        arguments = self._arguments(call)
+        _refuse_spelled(spelled_references(tool, arguments, resolved=True))
+        return arguments
 
     async def _call(
         self, call: StepCall, tool: str, arguments: Mapping[str, object], key: str
@@ -177,6 +193,14 @@ class ToolStepRunner:
         record = artifact.to_json()
         del record["schema"]
         self._events.emit("artifact", artifact=record)
+
+
+def _refuse_spelled(found: Sequence[SpelledReference]) -> None:
+    if found:
+        listed = "\n".join(f"- {reference}" for reference in found)
+        raise ArgumentError(
+            f"The tool was not called:\n{listed}\nName the step that makes it, such as '$chart'."
+        )
 
 
 def _failure(result: ToolResult) -> StepOutcome:

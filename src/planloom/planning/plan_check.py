@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +31,8 @@ from planloom.planning.type_fit import (
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.signature import type_text
 from planloom.tools.tool import AnyTool
+
+_NAME_A_STEP = 'Name the step that makes it, such as "$chart", and add one if there is none.'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,9 @@ class _Check:
         except UnknownToolError as error:
             yield _problem("error", step, what=str(error), mend="Use a registered tool.")
             return
-        yield from self._arguments(step)
+        spelled = tuple(self._spelled_references(step, tool))
+        yield from spelled
+        yield from self._arguments(step, {problem.argument for problem in spelled})
         for parameter in tool.inputs:
             if parameter.name in step.input:
                 value = step.input[parameter.name]
@@ -121,8 +125,24 @@ class _Check:
             mend = "Leave steps out, or let more of them run side by side."
             yield _problem("error", None, what=what, mend=mend)
 
-    def _arguments(self, step: Step) -> Iterator[PlanProblem]:
-        pending = [name for name, value in step.input.items() if any(references_in(value))]
+    def _spelled_references(self, step: Step, tool: AnyTool) -> Iterator[PlanProblem]:
+        # Loads pydantic, which a plan that is only read need not pay for.
+        from planloom.tools.spelled_references import spelled_references
+
+        wanted = {parameter.name: parameter.annotation for parameter in tool.inputs}
+        for found in spelled_references(tool, step.input):
+            # Deeper places have no annotation at hand: the mend names no step for them.
+            annotation = wanted[found.argument] if found.place == found.argument else UNKNOWN
+            mend = _NAME_A_STEP if annotation is UNKNOWN else self._mend(step, annotation)
+            yield _problem("error", step, argument=found.argument, what=str(found), mend=mend)
+
+    def _arguments(self, step: Step, refused: Collection[str]) -> Iterator[PlanProblem]:
+        """Yield what does not fit the schema; `refused` names arguments that are wrong already."""
+        pending = [
+            name
+            for name, value in step.input.items()
+            if name in refused or any(references_in(value))
+        ]
         # The values that are all literal still spell a dollar as "$$".
         given = {
             name: value if name in pending else resolve(value, _no_result)

@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 
 from planloom.errors import ArgumentError, ConfigError, ToolError
 from planloom.tools.codec import JsonValue, encode, shown
-from planloom.tools.signature import KIND_MARK, Parameter, reference_kind
+from planloom.tools.signature import CLASS_MARK, KIND_MARK, Parameter, reference_kind
 
 _MAPS = ("properties", "patternProperties", "$defs", "dependentSchemas")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -39,6 +39,8 @@ class ArgumentsSchema:
     """JSON Schema 2020-12; references are the objects they stand for."""
     for_models: JsonSchema
     """The same for a language model: references are texts."""
+    marked: JsonSchema
+    """`full` with marks (`KIND_MARK`, `CLASS_MARK`) on what stands for a reference or a class."""
     _model: type[BaseModel]
     _names: tuple[str, ...]
 
@@ -62,7 +64,8 @@ class ArgumentsSchema:
             ) from error
         schema = cast("JsonSchema", raw)
         _describe(schema, parameters, descriptions, tool)
-        return cls(_full(schema), _for_models(schema), model, tuple(p.name for p in parameters))
+        names = tuple(parameter.name for parameter in parameters)
+        return cls(_full(schema), _for_models(schema), schema, model, names)
 
     def decode(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Return typed values of arguments that passed the JSON Schema; only those given.
@@ -102,10 +105,13 @@ def _findings(error: ValidationError) -> Iterator[str]:
 
 
 class _MarkingGenerator(GenerateJsonSchema):
-    """Marks references, so that models can be shown a text in their place."""
+    """Marks references, so that models can be shown a text in their place, and classes."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return super().model_schema(schema) | {CLASS_MARK: True}
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
-        made = super().dataclass_schema(schema)
+        made = super().dataclass_schema(schema) | {CLASS_MARK: True}
         kind = reference_kind(schema["cls"])
         return made | {KIND_MARK: kind} if kind else made
 
@@ -142,6 +148,7 @@ def _closed(node: JsonSchema) -> JsonSchema:
     if "properties" in node and KIND_MARK not in node:
         node.setdefault("additionalProperties", False)
     node.pop(KIND_MARK, None)
+    node.pop(CLASS_MARK, None)
     node.pop("title", None)
     return node
 

@@ -20,6 +20,8 @@ REQUIRED = inspect.Parameter.empty
 
 KIND_MARK = "x-planloom-kind"
 """Marks, while a schema is built, an object that models pass by reference."""
+CLASS_MARK = "x-planloom-class"
+"""Marks, while a schema is built, an object that becomes a value of a Python class."""
 Frame: TypeAlias = types.FrameType | None
 
 _REFERENCE_KINDS = ((TableRef, "table"), (ImageRef, "image"), (FileRef, "file"), (Fact, "fact"))

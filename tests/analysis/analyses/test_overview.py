@@ -130,3 +130,10 @@ def test_text_is_no_measure(make_table, tmp_path: Path):
         overview(table, measures=["地区"], out=tmp_path)
     with pytest.raises(ToolError, match="no column '金'"):
         overview(table, measures=["金"], out=tmp_path)
+
+
+def test_a_single_day_is_told_once(make_table, check, tmp_path):
+    table = make_table({"day": "DATE", "n": "INTEGER"}, [(date(2024, 1, 31), 1)] * 2)
+    result = overview(table, measures=["n"], date="day", out=tmp_path)
+    check(result, table)
+    assert "runs from" not in result.findings[0].text("en")

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from planloom.analysis.analyses.labels import other_mark
 from planloom.analysis.analyses.trend import trend
 from planloom.analysis.database import connect
+from planloom.analysis.numbers.binding import bind
+from planloom.analysis.numbers.checking import unsourced_numbers
 from planloom.errors import ToolError
 
 COLUMNS = {"order_date": "DATE", "amount": "DOUBLE"}
@@ -24,6 +26,21 @@ COLUMNS = {"order_date": "DATE", "amount": "DOUBLE"}
 def facts(analysis):
     prefix = analysis.facts[0].id.rsplit(".", 1)[0]
     return {fact.id.removeprefix(f"{prefix}."): fact for fact in analysis.facts}
+
+
+def said(analysis, lang="en"):
+    """The findings with their values, as a reader sees them."""
+    cited = {fact.id: fact for fact in analysis.facts}
+    return [bind(note.text(lang), cited, lang) for note in analysis.findings]
+
+
+def monthly(values):
+    """One row for each month of 2024 that has a value."""
+    return [
+        (date(2024, month, 1), float(value))
+        for month, value in enumerate(values, start=1)
+        if value is not None
+    ]
 
 
 def rows_of(analysis, table):
@@ -206,6 +223,84 @@ def test_one_period_gives_its_level(make_table, check, tmp_path):
     check(result, table)
     assert facts(result)["whole"].value == 55.0
     assert len(result.findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "en", "zh"),
+    [
+        (
+            (3, 9, 9, 5),
+            "The highest value, 9, is reached in 2 months, first in February 2024; the lowest "
+            "month is January 2024 with 3; the average of the 4 months is 6.5.",
+            "最高值9出现在2个月，最早为2024年2月；最低的月份是2024年1月（3）；4个月平均为6.5。",
+        ),
+        (
+            (3, 9, 3, 5),
+            "The highest month is February 2024 with 9; the lowest value, 3, is reached in 2 "
+            "months, first in January 2024; the average of the 4 months is 5.",
+            "最高的月份是2024年2月（9）；最低值3出现在2个月，最早为2024年1月；4个月平均为5。",
+        ),
+        (
+            (3, 9, None, 6),
+            "The highest month is February 2024 with 9, the lowest January 2024 with 3; the "
+            "average of the 3 months with rows is 6.",
+            "最高的月份是2024年2月（9），最低的是2024年1月（3）；有记录的3个月平均为6。",
+        ),
+    ],
+    ids=["highest tied", "lowest tied", "gap"],
+)
+def test_extremes_are_of_periods_with_rows_and_told_with_their_equals(
+    make_table, check, tmp_path, values, en, zh
+):
+    table = make_table(COLUMNS, monthly(values))
+    result = trend(table, date="order_date", value="amount", grain="month", out=tmp_path)
+    check(result, table)
+    english, chinese = said(result), said(result, "zh")
+    assert (en in english, zh in chinese) == (True, True), (english, chinese)
+    for lang, texts in (("en", english), ("zh", chinese)):
+        assert unsourced_numbers("\n".join(texts), facts=result.facts, lang=lang) == ()
+
+
+def test_a_gap_is_compared_with_nothing(make_table, check, tmp_path):
+    table = make_table(COLUMNS, monthly((9, 8, 7, 6, 5, 4, 3, None, 2)))
+    result = trend(table, date="order_date", value="amount", grain="month", out=tmp_path)
+    check(result, table)
+    assert not any("August" in text or " steps " in text for text in said(result))
+
+
+@pytest.mark.parametrize("end", [-5, -50])
+def test_a_change_of_sign_has_an_amount_and_no_percentage(make_table, check, tmp_path, end):
+    table = make_table(COLUMNS, monthly((25, 20, end)))
+    result = trend(table, date="order_date", value="amount", grain="month", out=tmp_path)
+    check(result, table)
+    texts = said(result)
+    assert f"fell by {25 - end}, from 25 in January 2024 to" in texts[0]
+    assert f"fell by {20 - end}." in texts[1]
+    assert not any("%" in text for text in (*texts, *said(result, "zh")))
+    assert rows_of(result, table)[-1][3] is None
+    assert not any("No percentage" in note.en for note in result.cautions)
+
+
+def test_a_single_day_is_told_once(make_table, check, tmp_path):
+    table = make_table(COLUMNS, [(date(2024, 1, 31), 2.0)])
+    result = trend(table, date="order_date", value="amount", out=tmp_path)
+    check(result, table)
+    assert said(result) == ["On 31 January 2024, the total amount is 2."]
+    assert said(result, "zh") == ["2024年1月31日amount合计为2。"]
+
+
+def test_series_that_are_level_are_told_as_level(make_table, check, tmp_path):
+    rows = [(date(2024, month, 1), float(month), name) for month in (1, 2, 3) for name in "abc"] + [
+        (date(2024, month, 1), 5.0 - month, name) for month in (1, 2, 3) for name in "de"
+    ]
+    table = make_table({**COLUMNS, "region": "VARCHAR"}, rows)
+    args = {"value": "amount", "by": "region", "grain": "month"}
+    result = trend(table, date="order_date", **args, out=tmp_path)
+    check(result, table)
+    texts = said(result)
+    assert any("d and 1 other share first place" in text for text in texts)
+    assert any("a and 2 others gained most" in text for text in texts)
+    assert any("d and 1 other lost most" in text for text in texts)
 
 
 def test_series_are_the_largest_categories_and_the_rest(make_table, check, tmp_path):

@@ -25,6 +25,7 @@ FACTS = {
         fact("name", "{{rows}}"),
         fact("lag", 3, "days"),
         fact("总额", 1234567.0, "¥"),
+        fact("week", "2024-W05", "week"),
     )
 }
 
@@ -32,6 +33,20 @@ FACTS = {
 def test_values_are_shown_in_the_language() -> None:
     assert bind("Total {{总额}}", FACTS, "en") == "Total ¥1.23 million"
     assert bind("总额{{总额}}", FACTS, "zh") == "总额123.5万元"
+
+
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("{{week}} is level.", "Week 5 of 2024 is level."),
+        ("It rose. {{week}} is level.", "It rose. Week 5 of 2024 is level."),
+        ("- **{{week}}** is level.", "- **Week 5 of 2024** is level."),
+        ("Highest in {{week}}.", "Highest in week 5 of 2024."),
+        ("{{week}}", "week 5 of 2024"),
+    ],
+)
+def test_a_period_that_starts_a_sentence_has_a_capital_letter(text: str, bound: str) -> None:
+    assert bind(text, FACTS, "en") == bound
 
 
 def test_the_noun_fits_the_number() -> None:

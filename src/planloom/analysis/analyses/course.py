@@ -31,6 +31,11 @@ class Course:
         )
 
     @property
+    def filled(self) -> tuple[Point, ...]:
+        """The usable periods that have rows: gaps are not the lowest, nor part of an average."""
+        return tuple(point for point in self.usable if point.rows)
+
+    @property
     def words(self) -> GrainWords:
         """How prose names the periods."""
         return GRAIN_WORDS[self.timeline.grain]
@@ -62,15 +67,16 @@ class Course:
         self.sheet.add(what, label, value, self.source, where=where, rows=rows, unit=unit)
 
     def add_change(self, what: str, before: Point, after: Point, en: str, zh: str) -> None:
-        """Add `<what>`, and where the base is above zero `<what>_pct`; each also as its size.
+        """Add `<what>`, and `<what>_pct` if it means something; each also as its size.
 
+        A percentage needs a base above zero and an end not below: "fell by 300 %" is no help.
         The sizes (`<what>_size`, `<what>_pct_size`) are for prose that says "fell by".
         """
         period, _, rows, _ = (identifier(name) for name in self.timeline.names)
         old, new = self._at(before), self._at(after)
         where = f"WHERE {period} IN ({literal(before.period)}, {literal(after.period)})"
         values = {what: (f"{new} - {old}", self.timeline.measure.unit)}
-        if (before.value or 0) > 0:
+        if (before.value or 0) > 0 and (after.value or 0) >= 0:
             share = f"100 * (CAST({new} AS DOUBLE) - CAST({old} AS DOUBLE)) / CAST({old} AS DOUBLE)"
             values[f"{what}_pct"] = (share, "%")
         for name, (value, unit) in values.items():

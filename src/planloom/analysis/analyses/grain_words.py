@@ -20,8 +20,6 @@ class GrainWords:
     """As a noun: 月份."""
     every: str
     """Before a measure: 每月."""
-    average: str
-    """Before an average: 月均."""
     counted: str
     """After a number: 个月."""
     stepwise: str
@@ -50,23 +48,23 @@ class GrainWords:
 GRAIN_WORDS: dict[Grain, GrainWords] = {
     "day": GrainWords(
         en="day", adjective="Daily", preposition="on",
-        zh="日期", every="每日", average="日均", counted="天", stepwise="逐日",
+        zh="日期", every="每日", counted="天", stepwise="逐日",
     ),
     "week": GrainWords(
         en="week", adjective="Weekly", preposition="in",
-        zh="周", every="每周", average="周均", counted="周", stepwise="逐周",
+        zh="周", every="每周", counted="周", stepwise="逐周",
     ),
     "month": GrainWords(
         en="month", adjective="Monthly", preposition="in",
-        zh="月份", every="每月", average="月均", counted="个月", stepwise="逐月",
+        zh="月份", every="每月", counted="个月", stepwise="逐月",
     ),
     "quarter": GrainWords(
         en="quarter", adjective="Quarterly", preposition="in",
-        zh="季度", every="每季度", average="季均", counted="个季度", stepwise="逐季",
+        zh="季度", every="每季度", counted="个季度", stepwise="逐季",
     ),
     "year": GrainWords(
         en="year", adjective="Yearly", preposition="in",
-        zh="年份", every="每年", average="年均", counted="年", stepwise="逐年",
+        zh="年份", every="每年", counted="年", stepwise="逐年",
     ),
 }  # fmt: skip
 

@@ -148,6 +148,14 @@ def _size(sheet: FactSheet, moment: Column | None) -> list[Note]:
         value = f"CAST({sql}({x}) AS DATE)"
         label, rows = Note(en, zh, args), f"count({x})"
         sheet.add(f"{name}.{what}", label, value, sheet.base, rows=rows, unit="day")
+    if sheet.value(f"{name}.first") == sheet.value(f"{name}.last"):
+        return [
+            sheet.note(
+                f"The data holds <rows|row|rows>; the only {{date}} is <{name}.first>.",
+                f"数据共<rows>条记录，{{date}}均为<{name}.first>。",
+                **args,
+            )
+        ]
     return [
         sheet.note(
             f"The data holds <rows|row|rows>; {{date}} runs from <{name}.first> to <{name}.last>.",

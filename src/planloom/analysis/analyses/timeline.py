@@ -79,8 +79,8 @@ class Timeline:
     def query(self) -> str:
         """SQL for the result: period, value, rows with a value, change in percent.
 
-        The change is to the period before; it is NULL where one of the two is incomplete, or where
-        the base is not above zero.
+        The change is to the period before; it is NULL where one of the two is incomplete, where
+        the base is not above zero, and where the sign flips.
         """
         period, value, rows, change = (identifier(name) for name in self.names)
         counted = "" if self.measure.column is None else f"rows AS {rows}, "
@@ -101,7 +101,7 @@ class Timeline:
         return (
             f"CASE WHEN start > CAST({literal(first)} AS DATE) "
             f"AND start <= CAST({literal(last)} AS DATE) AND {before} > 0 "
-            f"THEN 100 * ({now} - {before}) / {before} END"
+            f"AND {now} >= 0 THEN 100 * ({now} - {before}) / {before} END"
         )
 
 
@@ -174,12 +174,16 @@ class Point:
     period: str
     value: float | None
     is_complete: bool
+    rows: int
+    """Rows with a value; where there are none, a sum of 0 is a gap and no level."""
 
 
 def read_points(sheet: FactSheet, timeline: Timeline, kept: str) -> list[Point]:
     """Return the periods in order, with what the findings need of them."""
-    period, value, _, _ = (identifier(name) for name in timeline.names)
-    rows = sheet.read(f"SELECT {period}, CAST({value} AS DOUBLE) FROM {kept} ORDER BY {period}")
+    period, value, counted, _ = (identifier(name) for name in timeline.names)
+    rows = sheet.read(
+        f"SELECT {period}, CAST({value} AS DOUBLE), {counted} FROM {kept} ORDER BY {period}"
+    )
     last = len(rows) - 1
     return [
         Point(
@@ -189,6 +193,7 @@ def read_points(sheet: FactSheet, timeline: Timeline, kept: str) -> list[Point]:
                 (position == 0 and timeline.first_is_partial)
                 or (position == last and timeline.last_is_partial)
             ),
+            rows=count,
         )
-        for position, (label, number) in enumerate(rows)
+        for position, (label, number, count) in enumerate(rows)
     ]

@@ -82,7 +82,7 @@ def _gaps(course: Course) -> list[Note]:
 def _without_percentage(course: Course) -> list[Note]:
     sheet = course.sheet
     for what, base in (("change", "first"), ("latest", "previous"), ("year_on_year", "year_ago")):
-        if sheet.has(what) and not sheet.has(f"{what}_pct"):
+        if sheet.has(what) and not sheet.has(f"{what}_pct") and sheet.number(base) <= 0:
             return [
                 sheet.note(
                     f"No percentage is given for the change from <{base}_period>, because its "

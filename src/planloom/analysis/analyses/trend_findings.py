@@ -59,10 +59,13 @@ def _level(course: Course) -> list[Note]:
         return []
     sum_zh = "合计" if measure.is_additive else ""
     total = "total " if measure.how == "sum" else ""
+    when_en, when_zh = "From <first_day> to <last_day>", "<first_day>至<last_day>，"
+    if sheet.value("first_day") == sheet.value("last_day"):
+        when_en, when_zh = "On <first_day>", "<first_day>"
     return [
         sheet.note(
-            f"From <first_day> to <last_day>, the {total}{measure.en} is <whole>.",
-            f"<first_day>至<last_day>，{measure.zh}{sum_zh}为<whole>。",
+            f"{when_en}, the {total}{measure.en} is <whole>.",
+            f"{when_zh}{measure.zh}{sum_zh}为<whole>。",
             **course.named,
         )
     ]
@@ -111,7 +114,7 @@ def _year_on_year(course: Course) -> list[Note]:
     if a_year is None or position < a_year:
         return []
     before = course.points[position - a_year]
-    if before not in course.usable[1:]:  # the first one is compared already
+    if before not in course.filled[1:]:  # the first one is compared already
         return []
     course.add_point("year_ago", before, "the same period a year before", "上年同期")
     course.add_change("year_on_year", before, last, "change to the year before", "同比变化")
@@ -142,7 +145,7 @@ def _full_years(course: Course) -> list[Note]:
     _add_year(course, "year", latest)
     _add_year(course, "earlier_year", earlier)
     old, new = _sum_of(course, earlier), _sum_of(course, latest)
-    if course.sheet.number("earlier_year") <= 0:
+    if course.sheet.number("earlier_year") <= 0 or course.sheet.number("year") < 0:
         return []
     value = f"100 * (CAST({new} AS DOUBLE) - CAST({old} AS DOUBLE)) / CAST({old} AS DOUBLE)"
     rows = f"sum({identifier(course.timeline.names[2])})"
@@ -201,7 +204,7 @@ def _latest_step(course: Course) -> list[Note]:
     """Compare the last two complete periods, if they stand side by side."""
     last = course.usable[-1]
     before = course.points[course.points.index(last) - 1]
-    if len(course.usable) < 3 or before not in course.usable:
+    if len(course.usable) < 3 or before not in course.filled:
         return []
     course.add_point("previous", before, "the period before the last", "上一个完整周期")
     course.add_change("latest", before, last, "change of the latest period", "环比变化")
@@ -227,45 +230,107 @@ def _latest_step(course: Course) -> list[Note]:
 
 
 def _extremes(course: Course) -> list[Note]:
-    """Tell the highest and the lowest period (the earliest of equals), and the average."""
-    usable = course.usable
-    values = [point.value or 0 for point in usable]
-    if len(usable) < 3 or min(values) == max(values):
+    """Tell the highest and the lowest of the periods with rows, and the average over those."""
+    values = [point.value or 0 for point in course.filled]
+    if len(values) < 3 or min(values) == max(values):
         return []
-    highest, lowest = usable[values.index(max(values))], usable[values.index(min(values))]
-    course.add_point("highest", highest, "highest complete period", "最高的完整周期")
-    course.add_point("lowest", lowest, "lowest complete period", "最低的完整周期")
-    en = (
-        f"The highest {course.words.en} is <highest_period> with <highest>, the lowest "
-        "<lowest_period> with <lowest>"
-    )
-    zh = (
-        f"最高的{course.words.zh}是<highest_period>（<highest>），"
-        "最低的是<lowest_period>（<lowest>）"
-    )
+    _add_extreme(course, "highest", max(values), "最高的完整周期")
+    _add_extreme(course, "lowest", min(values), "最低的完整周期")
+    en, zh = _extreme_words(course)
     if not course.timeline.measure.is_additive:
         return [course.sheet.note(f"{en}.", f"{zh}。", **course.named)]
-    value, rows = (identifier(name) for name in course.timeline.names[1:3])
-    course.sheet.add(
-        "average",
-        course.label("average of the complete periods", "完整周期的平均值"),
-        course.timeline.measure.again("mean", value),
-        course.source,
-        where=f"WHERE {course.between(usable)}",
-        rows=f"sum({rows})",
-        unit=course.timeline.measure.unit,
+    average_en, average_zh = _average(course)
+    return [course.sheet.note(f"{en}; {average_en}.", f"{zh}；{average_zh}。", **course.named)]
+
+
+def _add_extreme(course: Course, what: str, value: float, zh: str) -> None:
+    """Add the earliest period of a value, and how many have it if there are several."""
+    level = [point for point in course.filled if point.value == value]
+    course.add_point(what, level[0], f"{what} complete period", zh)
+    if len(level) == 1:
+        return
+    name, rows = (identifier(name) for name in course.timeline.names[1:3])
+    extreme = f"{'max' if what == 'highest' else 'min'}({name}) OVER ()"
+    source = course.source.derive(
+        f"SELECT {name} = {extreme} AS is_level, {rows} AS rows",
+        f"WHERE {_is_filled(course)}",
     )
-    return [
-        course.sheet.note(
-            f"{en}; the average per {course.words.en} is <average>.",
-            f"{zh}，{course.words.average}<average>。",
-            **course.named,
+    label = course.label(f"periods level with the {what}", f"{zh}（并列个数）")
+    course.sheet.add(
+        f"{what}_ties", label, "count(*)", source, where="WHERE is_level", rows="sum(rows)"
+    )
+
+
+def _is_filled(course: Course) -> str:
+    value, rows = (identifier(name) for name in course.timeline.names[1:3])
+    return f"{course.between(course.usable)} AND {rows} > 0 AND {value} IS NOT NULL"
+
+
+def _extreme_words(course: Course) -> tuple[str, str]:
+    words = course.words
+    parts: list[tuple[str, str]] = []
+    for what, zh in (("highest", "最高"), ("lowest", "最低")):
+        if course.sheet.has(f"{what}_ties"):
+            parts.append(
+                (
+                    f"the {what} value, <{what}>, is reached in <{what}_ties> {words.en}s, "
+                    f"first {words.preposition} <{what}_period>",
+                    f"{zh}值<{what}>出现在<{what}_ties>{words.counted}，最早为<{what}_period>",
+                )
+            )
+        else:
+            parts.append(
+                (
+                    f"the {what} {words.en} is <{what}_period> with <{what}>",
+                    f"{zh}的{words.zh}是<{what}_period>（<{what}>）",
+                )
+            )
+    (high_en, high_zh), (low_en, low_zh) = parts
+    if not course.sheet.has("highest_ties") and not course.sheet.has("lowest_ties"):
+        low_en = "the lowest <lowest_period> with <lowest>"
+        low_zh = "最低的是<lowest_period>（<lowest>）"
+        return f"T{high_en[1:]}, {low_en}", f"{high_zh}，{low_zh}"
+    return f"T{high_en[1:]}; {low_en}", f"{high_zh}；{low_zh}"
+
+
+def _average(course: Course) -> tuple[str, str]:
+    """Add the average and say over how many periods it is, and which."""
+    value, rows = (identifier(name) for name in course.timeline.names[1:3])
+    mean = course.timeline.measure.again("mean", value)
+    for what, sql, unit, en, zh in (
+        ("averaged", "count(*)", "", "periods in the average", "计入平均的周期数"),
+        (
+            "average",
+            mean,
+            course.timeline.measure.unit,
+            "average of the complete periods with rows",
+            "完整且有记录的周期的平均值",
+        ),
+    ):
+        course.sheet.add(
+            what,
+            course.label(en, zh),
+            sql,
+            course.source,
+            where=f"WHERE {_is_filled(course)}",
+            rows=f"sum({rows})",
+            unit=unit,
         )
-    ]
+    is_cut = course.timeline.first_is_partial or course.timeline.last_is_partial
+    has_gaps = len(course.filled) < len(course.usable)
+    whole_en, whole_zh = ("complete ", "完整的") if is_cut else ("", "")
+    rows_en, rows_zh = (" with rows", "有记录的") if has_gaps else ("", "")
+    words = course.words
+    return (
+        f"the average of the <averaged> {whole_en}{words.en}s{rows_en} is <average>",
+        f"{rows_zh}{whole_zh}<averaged>{words.counted}平均为<average>",
+    )
 
 
 def _steadiness(course: Course) -> list[Note]:
     """Tell in how many steps it rose or fell, if most of at least six go one way."""
+    if len(course.filled) < len(course.usable):
+        return []  # a step into a gap is no fall
     values = [point.value or 0 for point in course.usable]
     steps = [after - before for before, after in pairwise(values)]
     for verb_en, verb_zh, sign, count in (

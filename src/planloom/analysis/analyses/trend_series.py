@@ -183,14 +183,36 @@ def _largest(series: Series, moves: Source, named: Mapping[str, str]) -> list[No
         ("largest_share", "share", "%", Note("Share of the largest {by}", "最大{by}的占比", args)),
     ):
         sheet.add(what, label, value, shares, where=where, rows="rows", unit=unit)
-    return [
-        sheet.note(
+    if _add_others(sheet, "largest", "whole", "max(whole)", shares, named):
+        texts = (
+            "Over the whole time <largest_label> and <largest_others|other|others> share first "
+            "place by {by}, with <largest_share> each (<largest>).",
+            "全期来看，<largest_label>及另外<largest_others>个{by}并列最大，各占<largest_share>"
+            "（<largest>）。",
+        )
+    else:
+        texts = (
             "Over the whole time <largest_label> is the largest {by}, with <largest_share> "
             "(<largest>).",
             "全期来看，<largest_label>在各{by}中最大，占<largest_share>（<largest>）。",
-            **named,
         )
-    ]
+    return [sheet.note(*texts, **named)]
+
+
+def _add_others(
+    sheet: FactSheet, what: str, value: str, extreme: str, source: Source, named: Mapping[str, str]
+) -> bool:
+    """Add how many other categories have the extreme value; False when there are none."""
+    level = source.derive(
+        f"SELECT {value} = {extreme} OVER () AS is_level, rows",
+        f"WHERE label IS NOT NULL AND {value} IS NOT NULL",
+    )
+    where = "WHERE is_level"
+    if sheet.read(f"SELECT count(*) FROM {level.kept} {where}")[0][0] < 2:
+        return False
+    label = Note("Other {by} values that are level", "并列的其他{by}数", {"by": named["by"]})
+    sheet.add(f"{what}_others", label, "count(*) - 1", level, where=where, rows="sum(rows)")
+    return True
 
 
 def _movers(series: Series, moves: Source, named: Mapping[str, str]) -> list[Note]:
@@ -201,28 +223,33 @@ def _movers(series: Series, moves: Source, named: Mapping[str, str]) -> list[Not
     if count < 2:
         return []
     notes: list[Note] = []
-    if highest > 0:
-        _add_mover(series, moves, "gained", "DESC", named)
-        notes.append(
-            sheet.note(
-                "Between <first_period> and <last_period>, <gained_label> gained most: from "
-                "<gained_from> to <gained_to>.",
-                "<first_period>至<last_period>，<gained_label>增加最多，由<gained_from>升至"
-                "<gained_to>。",
-                **named,
-            )
-        )
-    if lowest < 0:
-        _add_mover(series, moves, "lost", "ASC", named)
-        notes.append(
-            sheet.note(
-                "Between <first_period> and <last_period>, <lost_label> lost most: from "
-                "<lost_from> to <lost_to>.",
-                "<first_period>至<last_period>，<lost_label>减少最多，由<lost_from>降至<lost_to>。",
-                **named,
-            )
-        )
+    for what, exists in (("gained", highest > 0), ("lost", lowest < 0)):
+        if exists:
+            notes.append(_mover(series, moves, what, named))
     return notes
+
+
+def _mover(series: Series, moves: Source, what: str, named: Mapping[str, str]) -> Note:
+    """Tell who gained or lost most; of several that did alike, their number and no levels."""
+    is_gain = what == "gained"
+    _add_mover(series, moves, what, "DESC" if is_gain else "ASC", named)
+    extreme = "max(move)" if is_gain else "min(move)"
+    more_zh, to_zh = ("增加", "升至") if is_gain else ("减少", "降至")
+    when_en = "Between <first_period> and <last_period>"
+    when_zh = "<first_period>至<last_period>"
+    if _add_others(series.sheet, what, "move", extreme, moves, named):
+        return series.sheet.note(
+            f"{when_en}, <{what}_label> and <{what}_others|other|others> {what} most, all alike: "
+            f"<{what}_label> went from <{what}_from> to <{what}_to>.",
+            f"{when_zh}，<{what}_label>及另外<{what}_others>个{{by}}{more_zh}最多且幅度相同，"
+            f"<{what}_label>由<{what}_from>{to_zh}<{what}_to>。",
+            **named,
+        )
+    return series.sheet.note(
+        f"{when_en}, <{what}_label> {what} most: from <{what}_from> to <{what}_to>.",
+        f"{when_zh}，<{what}_label>{more_zh}最多，由<{what}_from>{to_zh}<{what}_to>。",
+        **named,
+    )
 
 
 def _add_mover(

@@ -7,13 +7,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from planloom.analysis.numbers.direction import ends_with_fall
-from planloom.analysis.numbers.formatting import show, show_number
+from planloom.analysis.numbers.formatting import PERIOD_UNITS, show, show_number
 from planloom.analysis.numbers.units import singular, unit_kind
 from planloom.errors import UnsourcedNumberError
 from planloom.notes import Lang
 from planloom.values import Fact
 
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_SENTENCE_START = re.compile(
+    r"(?:\A|\n|[.!?][\"”’)]?\s)[ \t]*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])[ \t]+)*[*_]*\Z"
+)
 _PLACEHOLDER = re.compile(r"\s*([\w.\-]+)\s*(?:\|([^|{}]*)\|([^|{}]*))?")
 
 
@@ -27,8 +30,9 @@ def bind(
     """Return the text with each placeholder replaced by the shown value of its fact, once.
 
     `{{id}}` gives the value, `{{id|row|rows}}` the number and the noun that fits it. After words
-    such as "fell by" a negative value loses its minus, which the words already say. What a fact
-    shows is never expanded again. `wrap` turns fact and shown value into markup, such as a link.
+    such as "fell by" a negative value loses its minus, which the words already say. A period at the
+    start of a sentence has a capital letter ("Week 5 of 2024 is ..."). What a fact shows is never
+    expanded again. `wrap` turns fact and shown value into markup, such as a link.
 
     Raises:
         UnsourcedNumberError: a placeholder is malformed, or names no fact.
@@ -69,6 +73,10 @@ def _fact(fact_id: str, facts: Mapping[str, Fact]) -> Fact:
 
 def _shown(fact: Fact, lang: Lang, before: str, after: str, *, has_noun: bool) -> str:
     value, kind = fact.value, unit_kind(fact.unit)
+    if isinstance(value, str) and fact.unit in PERIOD_UNITS:
+        period = show(value, fact.unit, lang)
+        starts_sentence = bool(after.strip()) and _SENTENCE_START.search(before) is not None
+        return period[:1].upper() + period[1:] if starts_sentence else period
     if isinstance(value, (str, bool)) or value is None:
         return show(value, fact.unit, lang)
     if value < 0 and ends_with_fall(before, is_share=kind in {"percent", "points"}):

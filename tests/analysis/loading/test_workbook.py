@@ -12,7 +12,9 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from planloom.analysis.loading.load import load_file
+from planloom.analysis.loading.number_formats import column_formats
 from planloom.analysis.loading.results import LoadedFile
+from planloom.analysis.loading.sheet_marks import SheetMarks
 from planloom.analysis.loading.sniffing import recognise_format
 from planloom.analysis.loading.workbook import load_workbook
 from planloom.errors import InputError
@@ -84,15 +86,12 @@ def test_number_among_percentages_is_not_multiplied(tmp_path: Path) -> None:
     assert "Only some of the cells are shown as percentages" in said(file)
 
 
-def test_number_above_the_table_is_no_format_of_the_column(tmp_path: Path) -> None:
-    def change(sheet: Worksheet) -> None:
-        for row in (3, 4, 5):
-            sheet.cell(row, 3).number_format = "0.0%"
-
-    rows: Cells = [[f"r{i}", "y", i / 20] for i in (1, 2, 3)]
-    cells: Cells = [["Report", None, 2024], ["name", "x", "share"], *rows]
-    file = loaded(tmp_path, cells, change)
-    assert column(file, file.tables[0].header[2]) == [5.0, 10.0, 15.0]
+def test_number_above_the_table_is_no_format_of_the_column() -> None:
+    marks = SheetMarks()
+    for row, code in enumerate(["General", "0.0%", "0%"]):
+        marks.add_code(row, 1, code)
+    assert [each.unit for each in column_formats(marks, 1)] == ["", "%"]
+    assert [each.unit for each in column_formats(marks, 0)] == ["", ""]
 
 
 def test_cells_of_another_currency_leave_no_unit(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,15 @@ def test_interrupted_write_leaves_no_half_file(tmp_path: Path):
     with pytest.raises(OSError, match=r"a\.json"):
         write_atomically(path, b"x")
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_overwritten_file_is_noticed_by_the_value_that_named_it_first(
+    store: ArtifactStore, tmp_path: Path
+):
+    first = table(tmp_path / "t.parquet")
+    store.check_files(first)
+    Path(first.path).write_bytes(b"second content")
+    second = replace(first, sha256=file_sha256(first.path))
+    store.check_files(second)
+    with pytest.raises(ArtifactError, match="altered"):
+        store.check_files(first)

@@ -730,3 +730,122 @@ def _check_order(w: World, the_plan: Plan) -> None:
         if state == "blocked":
             assert needed & {"failed", "blocked"}
     json.dumps(w.task.to_json())
+
+
+# -- which stop stands
+
+
+def test_later_failure_does_not_cancel_a_rollback(run_virtually: Run):
+    w = world(
+        plan(
+            step("made", tool="write_undoable"),
+            step("first", "made", on_failure="rollback"),
+            step("second", "made", on_failure="fail"),
+        ),
+        steps=FakeSteps(
+            seconds={"first": 1, "second": 5},
+            script={"first": ["refused"], "second": ["no"]},
+            retries=0,
+        ),
+    )
+    task = run_virtually(w.run())
+    assert task.status == "rolled_back"
+    assert w.steps.undone == ["r1/1.made"]
+    assert "'first' failed" in task.stop.why  # type: ignore[union-attr]
+
+
+def test_rollback_outranks_an_earlier_failure_and_a_time_limit(run_virtually: Run):
+    w = world(
+        plan(
+            step("made", tool="write_undoable"),
+            step("first", "made", on_failure="fail"),
+            step("second", "made", on_failure="rollback"),
+            step("slow"),
+        ),
+        steps=FakeSteps(
+            seconds={"second": 5, "slow": 100},
+            script={"first": ["no"], "second": ["refused"]},
+            retries=0,
+        ),
+        options=RunOptions(time_limit_s=20),
+    )
+    task = run_virtually(w.run())
+    assert task.status == "rolled_back"
+    assert w.steps.undone == ["r1/1.made"]
+
+
+def test_cancellation_never_claims_a_rollback(run_virtually: Run):
+    w = world(
+        plan(step("made", tool="write_undoable"), step("bad", on_failure="rollback"), step("slow")),
+        steps=FakeSteps(seconds={"slow": 100}, script={"bad": ["refused"]}, retries=0),
+    )
+
+    async def run() -> Task:
+        running = asyncio.ensure_future(w.run())
+        await asyncio.sleep(10)
+        running.cancel()
+        await asyncio.wait([running])
+        return w.task
+
+    task = run_virtually(run())
+    assert task.status == "cancelled"
+    assert "The rollback was not finished." in task.stop.why  # type: ignore[union-attr]
+
+
+def test_nobody_is_asked_once_the_run_stops(run_virtually: Run):
+    approver = FakeApprover({"late": [Decision(approved=True)]})
+    w = world(
+        plan(step("bad", on_failure="fail"), step("late", on_failure="ask")),
+        steps=FakeSteps(seconds={"late": 5}, script={"bad": ["no"], "late": ["no"]}, retries=0),
+        approver=approver,
+    )
+    run_virtually(w.run())
+    assert approver.requests == []
+    assert w.states() == {"bad": "failed", "late": "failed"}
+
+
+def test_rollback_names_effects_that_may_have_happened(run_virtually: Run):
+    w = world(
+        plan(
+            step("mail", tool="write_undoable"),
+            step("refused", tool="send"),
+            step("read", tool="read", on_failure="skip"),
+            step("bad", on_failure="rollback"),
+            step("never", "bad", tool="write"),
+            step("slow", tool="exec"),
+        ),
+        steps=FakeSteps(
+            seconds={"bad": 5, "slow": 100},
+            script={"mail": ["timed out"], "read": ["no"], "bad": ["no"]},
+            retries=0,
+        ),
+        options=RunOptions(
+            policy=ApprovalPolicy(effects={"send": "deny", "exec": "allow"}), time_limit_s=50
+        ),
+    )
+    task = run_virtually(w.run())
+    assert task.status == "rolled_back"
+    why = task.stop.why  # type: ignore[union-attr]
+    assert "their effects may have happened" in why
+    assert "'mail' (write_undoable, failed)" in why
+    assert "'slow' (exec, cancelled)" in why
+    assert not any(f"'{name}' (" in why for name in ("refused", "read", "never", "bad"))
+
+
+def test_time_limit_ends_a_planner(run_virtually: Run):
+    w = world(options=RunOptions(time_limit_s=60))
+    ended: list[str] = []
+
+    async def never(_view: TaskView) -> Plan | None:
+        try:
+            await asyncio.sleep(10_000)
+        except asyncio.CancelledError:
+            ended.append("planner")
+            raise
+        return None
+
+    w.planner.plan = never  # type: ignore[method-assign]
+    task = run_virtually(w.run())
+    assert ended == ["planner"]
+    assert (task.status, task.ended) == ("failed", "2026-11-30T00:01:00.000Z")
+    assert any("time limit of 60 s while plan 1" in missing.why for missing in task.missing)

@@ -81,7 +81,7 @@ class ArtifactStore:
     def __init__(self, folder: Path):
         self._folder = folder.resolve()
         self._own = self._folder / "artifacts"
-        self._checked: dict[Path, tuple[int, int]] = {}
+        self._checked: dict[Path, tuple[int, int, str]] = {}
 
     def step_folder(self, key: str) -> Path:
         """Return the folder of a step, made if need be: `steps/<epoch.step>/` of the run."""
@@ -210,7 +210,7 @@ class ArtifactStore:
     def _check(self, path: Path, sha256: str, what: str) -> None:
         try:
             stat = path.stat()
-            if self._checked.get(path) == (stat.st_mtime_ns, stat.st_size):
+            if self._checked.get(path) == (stat.st_mtime_ns, stat.st_size, sha256):
                 return
             found = file_sha256(path)
         except OSError as error:
@@ -223,7 +223,7 @@ class ArtifactStore:
                 f"The content of {what} was altered after it was written: {path} has sha256 "
                 f"{found[:12]}, recorded is {sha256[:12]}. Run the step that made it again."
             )
-        self._checked[path] = (stat.st_mtime_ns, stat.st_size)
+        self._checked[path] = (stat.st_mtime_ns, stat.st_size, sha256)
 
 
 def refs_in(value: object) -> Iterator[TableRef | FileRef]:

@@ -25,7 +25,7 @@ from planloom.engine.rollback import Rollback
 from planloom.engine.runtime import Handle, Runtime
 from planloom.engine.step_work import AskWork, Backoff, StepWork
 from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task
-from planloom.errors import ToolError
+from planloom.errors import PlanloomError, ToolError
 from planloom.events import EventStream
 
 
@@ -81,6 +81,7 @@ async def execute(
         check=check,
         max_epochs=options.max_epochs,
         max_tries=options.max_plan_tries,
+        time_limit_s=options.time_limit_s,
     )
     rollback = Rollback(
         task=task,
@@ -111,7 +112,7 @@ class _Execution:
     recorder: TaskRecorder
     approver: Approver | None
     options: RunOptions
-    next_plan: Callable[[], Awaitable[Plan | Stop | None]]
+    next_plan: Callable[[Handle | None], Awaitable[Plan | Stop | None]]
     undo_effects: Callable[[], Awaitable[None]]
     running: dict[str, tuple[Handle, Step]] = field(default_factory=dict[str, tuple[Handle, Step]])
     """Steps at work, by key of the step."""
@@ -136,12 +137,18 @@ class _Execution:
         except asyncio.CancelledError:
             await self._abandon("cancelled", "The run was cancelled.")
             raise
+        except PlanloomError as error:
+            await self._abandon("crash", f"The run could not go on: {error}")
+            raise
         except Exception as error:
             await self._abandon("crash", f"A bug ended the run: {type(error).__name__}: {error}")
             raise
         finally:
-            self.recorder.end()
-            await self._clear_deadline()
+            try:
+                self.recorder.end()
+            finally:
+                # Nothing outlives the run, also when its record could not be written.
+                await self._cancel_all()
 
     async def _run_epoch(self) -> None:
         self.frontier = Frontier(self.task.open_steps())
@@ -165,7 +172,7 @@ class _Execution:
         return bool(self.task.open_steps()) or await self._plan_next()
 
     async def _plan_next(self) -> bool:
-        answer = await self.next_plan()
+        answer = await self.next_plan(self.deadline)
         if isinstance(answer, Stop):
             self.task.stop = answer
         elif answer:
@@ -306,7 +313,8 @@ class _Execution:
         try:
             outcome = StepOutcome.from_json(await self.runtime.result(handle))
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
+            known = isinstance(error, PlanloomError)
+            said = str(error) if known else f"{type(error).__name__}: {error}"
             self._record(step, "failed", StepOutcome(error=said, error_kind="crash"))
             raise
         if outcome.result:
@@ -337,7 +345,9 @@ class _Execution:
     async def _fail(self, step: Step, outcome: StepOutcome) -> None:
         """Record a failure and do what the step says is to happen then."""
         rules = self._rules(step)
-        may_ask = self.approver is not None and outcome.error_kind != "denied"
+        # Once the run stops, an answer could change nothing.
+        stopped = self.task.stop is not None
+        may_ask = self.approver is not None and outcome.error_kind != "denied" and not stopped
         if step.on_failure == "ask" and may_ask and isinstance(rules, StepRules):
             self._record(step, "waiting_approval", outcome)
             await self._ask(step, rules, error=outcome.error)
@@ -375,13 +385,13 @@ class _Execution:
         await self.runtime.sleep(seconds)
         return {}
 
-    async def _clear_deadline(self) -> None:
-        if self.deadline:
-            await self.runtime.cancel([self.deadline])
+    async def _cancel_all(self) -> None:
+        handles = [handle for handle, _ in (*self.running.values(), *self.asked.values())]
+        await self.runtime.cancel([*handles, *([self.deadline] if self.deadline else [])])
 
     async def _stop(self, kind: StopKind, why: str) -> None:
         """Start nothing more and call off what waits; what runs may end."""
-        self.task.stop = Stop(kind=kind, why=why)
+        self.task.stop = _weightier(self.task.stop, Stop(kind=kind, why=why))
         asked = [handle for handle, _ in self.asked.values()]
         self.asked.clear()
         await self.runtime.cancel(asked)
@@ -407,3 +417,17 @@ class _Execution:
         if isinstance(rules, StepRules) and rules.effect in {"pure", "read"}:
             return why
         return f"{why} It was running; its effect may have happened."
+
+
+def _weightier(first: Stop | None, later: Stop) -> Stop:
+    """Return the stop that stands: the first, unless the later one asks for more.
+
+    A rollback undoes more than a failed step does. A cancellation or a bug ends the run at once,
+    so that no rollback can follow, and the record must not say that one did.
+    """
+    if first is None or (first.kind, later.kind) == ("step", "rollback"):
+        return later
+    if later.kind in {"cancelled", "crash"} and first.kind != later.kind:
+        undone = " The rollback was not finished." if first.kind == "rollback" else ""
+        return Stop(kind=later.kind, why=f"{later.why}{undone} Before: {first.why}")
+    return first

@@ -10,7 +10,7 @@ from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.plan_structure import structure_problems
 from planloom.engine.progress import TaskRecorder
 from planloom.engine.protocols import PlanCheck, Planner, StepRunner, TaskView, view_of
-from planloom.engine.runtime import Runtime
+from planloom.engine.runtime import Handle, Runtime
 from planloom.engine.task import StepRecord, Stop, Task
 from planloom.errors import PlanError
 
@@ -28,12 +28,20 @@ class Planning:
     max_epochs: int
     max_tries: int
     """How often the planner may mend one plan."""
+    time_limit_s: float | None
+    """Of the whole run, for what is said when its deadline ends a planner."""
 
-    async def next_plan(self) -> Plan | Stop | None:
-        """Return a plan that passed the check, None when the planner is done, or why to stop."""
+    async def next_plan(self, deadline: Handle | None = None) -> Plan | Stop | None:
+        """Return a plan that passed the check, None when the planner is done, or why to stop.
+
+        A planner that has not answered when `deadline` ends is ended, too.
+        """
         view = view_of(self.task, self.runner)
         for attempt in range(1, self.max_tries + 1):
-            plan, problems = await self._ask_planner(view, attempt)
+            reply = await self._ask_planner(view, attempt, deadline)
+            if reply is None:
+                return self._too_late()
+            plan, problems = self._read_reply(reply, view)
             if plan is None and not problems:
                 return self._nothing(view)
             errors = tuple(str(problem) for problem in problems if problem.severity == "error")
@@ -45,8 +53,11 @@ class Planning:
         return Stop(kind="planning", why=why)
 
     async def _ask_planner(
-        self, view: TaskView, attempt: int
-    ) -> tuple[Plan | None, tuple[PlanProblem, ...]]:
+        self, view: TaskView, attempt: int, deadline: Handle | None
+    ) -> JsonObject | None:
+        """Return the planner's reply, None when the deadline came first."""
+        name = f"plan.{view.epoch}#{attempt}"
+
         async def ask() -> JsonObject:
             try:
                 plan = await self.planner.plan(view)
@@ -54,7 +65,20 @@ class Planning:
                 return {"plan": None, "error": str(error)}
             return {"plan": plan.to_json() if plan else None, "error": ""}
 
-        reply = await self.runtime.record(f"plan.{view.epoch}#{attempt}", ask)
+        async def work(_argument: JsonObject) -> JsonObject:
+            return await self.runtime.record(name, ask)
+
+        asking = await self.runtime.start(f"{self.task.id}/{name}", work, {})
+        try:
+            # The runtime, not a race of tasks, says which came first.
+            first = await self.runtime.wait_first([asking, deadline] if deadline else [asking])
+            return await self.runtime.result(asking) if first.key == asking.key else None
+        finally:
+            await self.runtime.cancel([asking])
+
+    def _read_reply(
+        self, reply: JsonObject, view: TaskView
+    ) -> tuple[Plan | None, tuple[PlanProblem, ...]]:
         if reply["error"]:
             return None, (_as_problem(str(reply["error"])),)
         if reply["plan"] is None:
@@ -92,6 +116,11 @@ class Planning:
             return None
         why = "The planner has no plan for this goal. Say the goal in other words."
         return Stop(kind="planning", why=why)
+
+    def _too_late(self) -> Stop:
+        limit = f" of {self.time_limit_s:g} s" if self.time_limit_s is not None else ""
+        why = f"The run reached its time limit{limit} while plan {self.task.epoch + 1} was made."
+        return Stop(kind="time_limit", why=why)
 
     def _within_limit(self, plan: Plan) -> Plan | Stop:
         if self.task.epoch < self.max_epochs:

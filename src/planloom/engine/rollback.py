@@ -29,19 +29,24 @@ class Rollback:
         The order is that of the ends, reversed: no step ended before one that it depends on.
         """
         left: list[str] = []
+        unsure: list[str] = []
         for key in reversed(self.task.ended_order):
             record = self.task.records[key]
-            if self._had_effect(record) and not await self._undo(record):
+            if not self._has_effects(record):
+                continue
+            if record.state != "succeeded":
+                unsure += [_named(record)] if _may_have_begun(record) else []
+            elif not await self._undo(record):
                 left.append(f"'{record.step}' ({record.tool})")
-        if left and self.task.stop:
-            why = f"{self.task.stop.why} These could not be undone: {', '.join(left)}."
+        if self.task.stop:
+            why = self.task.stop.why + _not_undone(left, unsure)
             self.task.stop = Stop(kind="rollback", why=why)
 
-    def _had_effect(self, record: StepRecord) -> bool:
+    def _has_effects(self, record: StepRecord) -> bool:
         rules = self._rules(record)
         pure = rules is None or rules.effect in {"pure", "read"}
         # A step that later plans only took over has no attempt of its own.
-        return record.state == "succeeded" and not pure and not record.taken_over
+        return not pure and not record.taken_over
 
     def _rules(self, record: StepRecord) -> StepRules | None:
         try:
@@ -70,3 +75,25 @@ class Rollback:
     def _results(self, step: Step, epoch: int) -> dict[str, StepResult]:
         sources = {name: self.task.source_of(name, epoch) for name in step.references}
         return {name: source.result for name, source in sources.items() if source and source.result}
+
+
+_NOT_CALLED = frozenset({"arguments", "unknown_tool", "denied"})
+"""Failures that come before the tool begins."""
+
+
+def _may_have_begun(record: StepRecord) -> bool:
+    """Whether a step that did not succeed may have changed something before it ended."""
+    if record.state in {"failed", "skipped"}:
+        return record.attempts > 0 and record.error_kind not in _NOT_CALLED
+    return record.state == "unknown" or (record.state == "cancelled" and bool(record.started))
+
+
+def _named(record: StepRecord) -> str:
+    return f"'{record.step}' ({record.tool}, {record.state})"
+
+
+def _not_undone(left: list[str], unsure: list[str]) -> str:
+    said = f" These could not be undone: {', '.join(left)}." if left else ""
+    if unsure:
+        said += f" These were not undone, and their effects may have happened: {', '.join(unsure)}."
+    return said

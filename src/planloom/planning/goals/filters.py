@@ -10,11 +10,11 @@ from planloom.notes import Scalar
 from planloom.planning.goals.columns import ColumnIndex
 from planloom.planning.goals.dates import DateRange, months
 from planloom.planning.goals.intent import ColumnShape, Comparison, Filter
+from planloom.planning.goals.negation import read_negations
 from planloom.planning.goals.scanning import Term
 
-_BREAKS = ("stop", "then")
-_ALSO = ("还", "也", "also", "as well", "too", "另外")
-_BESIDES = ("除了", "除", "除去", "besides", "apart from")
+_COPULAS = ("为", "是", "=", "：", ":", "等于", "属于", "处于", "is", "are", "was", "were", "be",
+            "in", "equal", "equal to")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -35,15 +35,19 @@ class Scope:
     unwanted_columns: set[str] = field(default_factory=set[str])
     missing_values: list[str] = field(default_factory=list[str])
     """Words after "only" or "except" that are no value of the table."""
+    unclear: list[str] = field(default_factory=list[str])
+    """Words with a negation that may mean to keep rows or to leave them out."""
 
 
 def take_scope(terms: Sequence[Term], index: ColumnIndex) -> Scope:
     """Separate what restricts the rows from what is asked of them."""
     scope = Scope()
     terms = _take_limits(terms, scope, index)
-    negated = _negated(terms)
+    negations = read_negations(terms, index)
+    scope.unclear += negations.unclear
+    negated = negations.negated
     for i, term in enumerate(terms):
-        if term.tag == "not":
+        if term.tag == "not" or i in negations.consumed or i in negations.unsure:
             continue
         if term.tag == "range":
             scope.ranges += [term.range] if term.range else []
@@ -124,52 +128,6 @@ def _amount(terms: Sequence[Term], i: int) -> tuple[float, set[int]]:
     return (int(number) if number.is_integer() else number), ({i + 1} if scale else set())
 
 
-def _negated(terms: Sequence[Term]) -> set[int]:
-    """Return the positions of the terms that a negation speaks of."""
-    found: set[int] = set()
-    for i, term in enumerate(terms):
-        if term.tag != "not":
-            continue
-        if term.text == "除外":
-            found |= _values_before(terms, i)
-            continue
-        scope = _scope_after(terms, i)
-        has_value = any(terms[j].tag == "value" for j in scope)
-        rest = "".join(other.text.lower() for other in terms[i + 1 :])
-        if term.text.lower() in _BESIDES and not has_value and any(w in rest for w in _ALSO):
-            continue  # "besides sales, also profit" asks for both
-        found |= scope
-    return found
-
-
-def _scope_after(terms: Sequence[Term], i: int) -> set[int]:
-    scope: set[int] = set()
-    columns = {term.column for term in terms[i + 1 : i + 4] if term.tag == "value"}
-    for j in range(i + 1, len(terms)):
-        term = terms[j]
-        if term.tag in _BREAKS or term.tag == "only":
-            break
-        if term.tag == "and":
-            after = next((t for t in terms[j + 1 :] if t.tag not in ("filler", "and")), None)
-            if not (after and after.tag == "value" and after.column in columns):
-                break
-            continue
-        if columns and term.tag not in ("value", "filler"):
-            break  # "without Furniture show the trend" leaves out Furniture alone
-        scope.add(j)
-    return scope
-
-
-def _values_before(terms: Sequence[Term], i: int) -> set[int]:
-    found: set[int] = set()
-    for j in range(i - 1, -1, -1):
-        if terms[j].tag == "value":
-            found.add(j)
-        elif terms[j].tag not in ("filler", "and") or found == set():
-            break
-    return found
-
-
 def _leave_out(term: Term, scope: Scope, index: ColumnIndex) -> None:
     if term.tag == "value" and term.column:
         scope.dropped.setdefault(term.column, []).append(term.value)
@@ -204,10 +162,20 @@ def _repeats_filtered_column(terms: Sequence[Term], i: int, index: ColumnIndex) 
     column = column_of(terms[i], index)
     if column is None:
         return False
-    before, after = terms[i - 1] if i else None, terms[i + 1] if i + 1 < len(terms) else None
+    before = terms[i - 1] if i else None
     follows = bool(before and before.tag == "value" and before.column == column)
-    precedes = bool(after and after.tag == "value" and after.column == column)
+    precedes = _is_said_to_be(terms, i, column)
     return follows or (precedes and not (before and before.is_slot))
+
+
+def _is_said_to_be(terms: Sequence[Term], i: int, column: str) -> bool:
+    """Whether a value of the column comes next, at most after "is" or "is not"."""
+    for term in terms[i + 1 :]:
+        if term.tag == "value":
+            return term.column == column
+        if term.tag != "not" and term.text.lower() not in _COPULAS:
+            return False
+    return False
 
 
 def column_of(term: Term, index: ColumnIndex) -> str | None:

@@ -100,14 +100,15 @@ def filter_note(item: Filter) -> Note:
         en, zh = _OF_DATES.get(item.comparison, (en, zh))
     return _both(
         f"Only rows where {{column}} {en} {{value}}.",
-        f"只看“{{column}}”{zh} {{value}} 的数据。",
+        f"只看“{{column}}”{zh} {{value_zh}} 的数据。",
         column=item.column,
-        value=_value_text(item.value),
+        value=_value_text(item.value, ", "),
+        value_zh=_value_text(item.value, "、"),
     )
 
 
-def _value_text(value: Scalar | tuple[Scalar, ...]) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def _value_text(value: Scalar | tuple[Scalar, ...], joint: str) -> str:
+    return joint.join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def word_read_as(word: str, column: str) -> Note:
@@ -145,6 +146,15 @@ def no_such_value(word: str) -> Note:
         "“{word}” was not found among the known values of the data, so nothing was filtered by it.",
         "在数据已知的取值中没有找到“{word}”，因此没有按它筛选。",
         word=word,
+    )
+
+
+def unclear_negation(words: str) -> Note:
+    """Say that it cannot be told whether rows are to be kept or left out."""
+    return _both(
+        "It is not clear what “{words}” leaves out, so nothing was filtered by it.",
+        "不清楚“{words}”要排除哪些数据，因此没有按它筛选。",
+        words=words,
     )
 
 

@@ -34,6 +34,8 @@ _SLOTS = ("by", "which", "best", "worst", "common")
 # A column with such a name is meant only where a column must stand, or in quotes.
 _STRUCTURE = ("kind", "vague", "by", "which", "best", "worst", "common", "not", "only", "and",
               "then", "versus", "over", "target", "unsupported", "split")  # fmt: skip
+_NEGATING_CHARACTERS = frozenset("不未没无非")
+"""They begin too many words to negate anything but a value of the data."""
 _MAX_VALUE_TOKENS = 8
 
 
@@ -80,6 +82,7 @@ class Scanner:
         self._index = index
         self._values = _values_by_words(index, values)
         names = (*index.by_name, *self._values)
+        self._kin_values = _values_by_concept(self._values)
         self._longest = max((longest_phrase(), longest_concept(), *map(len, names)))
 
     def scan(self, goal: str, ranges: Sequence[DateRange]) -> tuple[Term, ...]:
@@ -137,17 +140,26 @@ class Scanner:
     ) -> _Reading | None:
         for size in range(min(self._longest, len(tokens) - i), 0, -1):
             key = tuple(token.norm for token in tokens[i : i + size])
+            concept = self._concept(key, tokens[i], terms)
             reading = _Reading(
                 size,
                 words_by_phrase().get(key, ()),
-                self._concept(key, tokens[i], terms),
+                concept,
                 self._named(key, terms),
                 self._index.by_part.get(key),
-                self._values.get(key, ()),
+                self._values.get(key) or self._kin(concept, terms),
             )
             if reading != _Reading(size):
                 return reading
         return None
+
+    def _kin(
+        self, concept: Concept | None, terms: Sequence[Term]
+    ) -> tuple[tuple[str, Scalar], ...]:
+        """Return the values of the same meaning after a negation: "not returns" for "returned"."""
+        before = next((term for term in reversed(terms) if term.tag != "filler"), None)
+        negates = before is not None and before.tag in ("not", "only")
+        return self._kin_values.get(concept, ()) if concept and negates else ()
 
     def _concept(self, key: tuple[str, ...], token: Token, terms: Sequence[Term]) -> Concept | None:
         concept = concepts_by_words().get(key)
@@ -173,6 +185,8 @@ class Scanner:
         word = reading.words[0] if reading.words else None
         if word and _is_part_of_a_word(word, plain, terms):
             return plain
+        if word and word.tag == "not" and plain.text in _NEGATING_CHARACTERS:
+            return replace(plain, tag="not", data=word.data) if self._begins_value(after) else plain
         as_word = replace(plain, tag=word.tag, data=word.data) if word else None
         if word and self._prefers_word(word, reading, terms, has_match=match is not None):
             return as_word or plain
@@ -220,6 +234,10 @@ class Scanner:
         # Two letters are a code such as "US" only when written like it.
         return len(plain.text) > 2 or not plain.text.isascii() or plain.text == str(value)
 
+    def _begins_value(self, text: str) -> bool:
+        key = norms(text[:40])
+        return any(key[:size] in self._values for size in range(1, len(key) + 1))
+
     def _begins_with(self, text: str, column: str) -> bool:
         key = norms(text[:60])
         names = (name for name, owner in self._index.by_name.items() if owner == column)
@@ -239,6 +257,16 @@ def _values_by_words(
             if 0 < len(key) <= _MAX_VALUE_TOKENS and not all(word.isdecimal() for word in key):
                 found[key] = (*found.get(key, ()), (name, value))
     return found
+
+
+def _values_by_concept(
+    values: Mapping[tuple[str, ...], tuple[tuple[str, Scalar], ...]],
+) -> Mapping[Concept, tuple[tuple[str, Scalar], ...]]:
+    found: dict[Concept, tuple[tuple[str, Scalar], ...]] = {}
+    for key, owners in values.items():
+        if (concept := concepts_by_words().get(key)) and concept.role == "category":
+            found[concept] = (*found.get(concept, ()), *owners)
+    return {concept: owners for concept, owners in found.items() if len(owners) == 1}
 
 
 def _is_part_of_a_word(word: Word, plain: Term, terms: Sequence[Term]) -> bool:

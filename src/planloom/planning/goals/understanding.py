@@ -102,7 +102,7 @@ def language_of(goal: str, terms: Sequence[Term] = ()) -> Lang:
 def _says_anything(
     terms: Sequence[Term], wishes: Sequence[Wish], scope: Scope, index: ColumnIndex
 ) -> bool:
-    if scope.kept or scope.dropped or scope.ranges or scope.limits:
+    if scope.kept or scope.dropped or scope.ranges or scope.limits or scope.unclear:
         return True
     if any(
         wish.kind or wish.subjects.measures or wish.subjects.categories or wish.unsupported
@@ -154,6 +154,8 @@ def _filters(
     filters = list(value_filters(scope))
     for words in scope.loose_limits:
         ledger.miss(remarks.no_column_for_limit(words))
+    for words in scope.unclear:
+        ledger.miss(remarks.unclear_negation(words))
     for word in scope.missing_values:
         ledger.miss(remarks.no_such_value(word))
     for r in scope.ranges:

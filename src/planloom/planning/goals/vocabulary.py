@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from planloom.notes import Note
-from planloom.planning.goals.wording import norms
+from planloom.planning.goals.wording import norms, tokenize
 
 Tag = Literal[
     "kind",  # an analysis: trend, share, ranking, compare, overview
@@ -21,7 +21,7 @@ Tag = Literal[
     "best",  # the highest first
     "worst",  # the lowest first
     "common",  # the most frequent first
-    "not",  # what follows is left out
+    "not",  # something is left out: what follows, or as its data says
     "only",  # what follows is kept
     "and",  # joins two things or two wishes
     "then",  # begins another wish
@@ -124,10 +124,25 @@ cheapest|shortest|youngest|worst performing|worst selling|lagging|最低|最小|
 most common|most frequent|most popular|commonest|popular|frequent|most often|most frequently|
 most used|most visited|most active|最常见|常见|最频繁|最普遍|高频|最常用|出现最多|最活跃
 # not
-without|except|excluding|exclude|exclude all|excluded|not|no|skip|ignore|ignoring|leave out|
-leaving out|apart from|other than|but not|do not|don't|dont|omit|omitting|except for|minus|
-besides|never|不要|除了|除去|除|不含|不包括|不包含|排除|剔除|去掉|不看|不需要|不用|别|
-无需|忽略|不算|非|不计|除外
+without|except|excluding|exclude|exclude all|not|no|skip|ignore|ignoring|leave out|leaving out|
+apart from|other than|but not|do not|don't|dont|omit|omitting|except for|minus|besides|never|
+everything but|everything except|all but|all except|anything but|anything except|everyone but|
+any but|not including|not counting|does not include|exclusive of|disregard|disregarding|remove|
+removing|filter out|filtering out|take out|discard|discarding|unless|instead of|rather than|
+isn't|aren't|wasn't|weren't|doesn't|didn't|hasn't|haven't|shouldn't|won't|can't|不要|除了|除去|除|
+不含|不包括|不包含|排除|排除掉|剔除|剔除掉|去掉|去除|移除|删除|删去|删掉|扣除|刨除|刨去|抛开|抛去|撇开|
+过滤掉|滤掉|筛掉|筛除|不看|不想看|不要看|不需要|不用|别|别看|无需|忽略|忽略掉|不算|不计|不计入|
+不考虑|不予考虑|不统计|不计算|不算入|不纳入|不列入|不分析|不涉及|不关心|勿|请勿|去掉了|剔除了|排除了
+# not value
+neither|nor|not in|non|drop|dropping|hide|non of|none of|neither of|!=|<>|≠|不是|不为|不等于|
+不属于|不在|并非|并不是|而非|而不是|没有|没|未|不|非|无|不处于|不再是
+# not only
+not only|not just|不仅|不只|不光|不仅仅|不但|不单|不只是|不仅是
+# not before
+除外|以外|之外|以外的|之外的|不在内|不包括在内|不计在内
+# not either
+excluded|removed|left out|filtered out|ignored|omitted|taken out|skipped|not included|
+are excluded|is excluded|be excluded|were removed|not counted
 # only
 only|just|solely|limited to|restricted to|exclusively|filter|filtered|where|只看|仅|只|仅看|只要|
 只分析|仅限|只统计|限于|筛选|仅统计|仅分析|只包括|只含
@@ -178,7 +193,8 @@ third|tomorrow|today|whole|entire|most recent|current|currently|here|new|include
 能否|是否|情况|方面|相关|关于|所有|全部|全体|整个|及其|其|也|还|都|又|再|就|并|而|但|比如|例如|
 找出|找到|告诉|指出|说明|具体|详细|简单|主要|重点|关注|统计|计算|求|得到|得出|算|算出|一|份|张|出|
 本|此|使用|通过|基于|来|去|排在|位于|属于|处于|卖得|卖|呈现|反映|体现|体|占比例|结果|总结出|需|应|
-最|较|更|很|非常|目前|当前|每一
+最|较|更|很|非常|目前|当前|每一|有没有|是不是|能不能|要不要|会不会|
+no longer|等于|equal|equal to|无法
 """
 
 _NUMBERS = (
@@ -319,7 +335,7 @@ def _tag(word: str) -> Tag:
 
 def _key(phrase: str) -> tuple[str, ...]:
     # Marks such as "&" and "、" have no comparable letters and stand for themselves.
-    return norms(phrase) or (phrase,)
+    return norms(phrase) or tuple(token.norm for token in tokenize(phrase))
 
 
 @cache

@@ -28,7 +28,7 @@ _TOKEN = re.compile(
     r"|(?P<han>[\u3400-\u9fff\uf900-\ufaff])"
     r"|(?P<word>(?:(?![\d_\u3400-\u9fff\uf900-\ufaff])\w)+)"
     r"|(?P<break>\n+)"
-    r"|(?P<hyphen>(?<=\w)[-‐‑](?=\w))"
+    r"|(?P<hyphen>(?<=\w)[-‐‑'’](?=\w))"
     r"|(?P<mark>[^\w\s])"
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -49,3 +49,10 @@ def test_bad_file_is_refused_with_its_value(tmp_path: Path, text: str, message: 
     (tmp_path / "planloom.toml").write_text(text)
     with pytest.raises(ConfigError, match=message):
         settings(tmp_path)
+
+
+def test_password_in_an_address_is_never_shown(tmp_path: Path):
+    setting = settings(tmp_path, {"PLANLOOM_BASE_URL": "https://u:secretpw@h/v1"}).values[
+        "base_url"
+    ]
+    assert setting.shown == "https://***@h/v1"

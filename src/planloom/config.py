@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ class Setting:
             return "(not set)"
         if any(word in self.name for word in _SECRET_WORDS):
             return "(set, hidden)"
-        return str(self.value)
+        # A password may stand in an address: https://user:password@host
+        return re.sub(r"(?<=://)[^/@\s]+@", "***@", str(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Settings:
     @property
     def home(self) -> Path:
         """The folder that keeps runs, memory and the database."""
-        return Path(str(self["home"]))
+        return Path(str(self["home"])).expanduser()
 
 
 def load_settings(

@@ -235,3 +235,29 @@ def test_poor_table_still_gives_a_report(content: str, tmp_path: Path):
     text = (_folder(outcome) / "report.md").read_text(encoding="utf-8")
     assert "nan" not in text.lower().split()
     assert _reproduce(_folder(outcome)).returncode == 0
+
+
+def test_formats_may_be_one_text_and_files_must_be_given(orders: Path, tmp_path: Path):
+    with pytest.raises(ConfigError, match="'pdf'"):
+        report(orders, "overview", formats="html,pdf", out=tmp_path / "r")
+    with pytest.raises(InputError, match="No data file"):
+        report([], "overview")
+
+
+def test_unreadable_second_file_makes_the_run_partial(orders: Path, tmp_path: Path):
+    rubbish = tmp_path / "rubbish.xlsx"
+    rubbish.write_bytes(b"PK\x03\x04" + b"\x00" * 200)
+    outcome = report([orders, rubbish], "overview", out=tmp_path / "r", formats=["md"])
+    assert outcome.status == "partial"
+    assert "rubbish.xlsx" in (_folder(outcome) / "report.md").read_text(encoding="utf-8")
+
+
+def test_huge_numbers_do_not_end_the_report(tmp_path: Path):
+    path = tmp_path / "huge.csv"
+    rows = "\n".join(
+        f"{shop},{value}" for shop, value in zip("abcab", (1e300, 5, 7, 9, 2), strict=True)
+    )
+    path.write_text("shop,amount\n" + rows + "\n", encoding="utf-8")
+    outcome = report(path, "amount by shop", out=tmp_path / "r")
+    assert outcome.status in ("succeeded", "partial")
+    assert _reproduce(_folder(outcome)).returncode == 0

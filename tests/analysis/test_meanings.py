@@ -61,3 +61,10 @@ def test_the_meaning_follows_from_name_type_and_values(
 )
 def test_a_unit_decides(unit: str, expected: str) -> None:
     assert meaning("value", "number", [1.0, 2.0], unit) == expected
+
+
+def test_numbers_that_count_the_rows_are_no_measure() -> None:
+    column = Column(name="respondent", type="integer")
+    assert meaning_of(column, Evidence(40, 40, 40, 1, 40, (1, 2, 3))) == "id"
+    assert meaning_of(column, Evidence(40, 40, 39, 1, 40, (1, 2, 3))) == "measure"
+    assert meaning_of(column, Evidence(3, 3, 3, 1, 3, (1, 2, 3))) == "measure"

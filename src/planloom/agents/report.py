@@ -48,7 +48,7 @@ def report(
     *,
     out: PathLike | None = None,
     lang: Lang | Literal["auto"] = "auto",
-    formats: Sequence[str] = FORMATS,
+    formats: str | Sequence[str] = FORMATS,
     sinks: Sequence[EventSink] = (),
 ) -> ReportOutcome:
     """Make a report of data files, and return where it is.
@@ -58,7 +58,7 @@ def report(
         goal: What you want to know, in English or Chinese; empty gives a general overview.
         out: Folder of the report, by default `report-<run id>` in the current folder.
         lang: Language of the report; "auto" takes that of the goal.
-        formats: "html", "md" or both.
+        formats: "html", "md" or both ("html,md").
         sinks: Called with every event of the run as it happens.
 
     Raises:
@@ -66,13 +66,14 @@ def report(
         ConfigError: an unknown format, or a setting that cannot be used.
     """
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    chosen = formats.split(",") if isinstance(formats, str) else formats
     settings = load_settings(environment=os.environ, folder=Path.cwd())
     work = make_report(
         [Path(path) for path in paths],
         goal,
         out=None if out is None else Path(out),
         lang=lang,
-        formats=formats,
+        formats=chosen,
         sinks=sinks,
         settings=settings,
         today=datetime.now().astimezone().date(),
@@ -90,18 +91,21 @@ async def make_report(
     sinks: Sequence[EventSink],
     settings: Settings,
     today: date,
+    lang_without_goal: Lang = "en",
 ) -> ReportOutcome:
-    """Make a report; see `report`."""
+    """Make a report; see `report`. Without a goal it speaks `lang_without_goal`."""
     run_id = new_run_id(datetime.now(UTC))
     target = (out or Path(f"report-{run_id}")).absolute()
     _check_formats(formats)
+    if not files:
+        raise InputError("No data file was given.", zh="没有指定数据文件。")
     inputs = tuple(_existing_file(path) for path in files)
     check_target(target)
     request = ReportRequest(
         goal=goal,
         files=tuple(str(path) for path in inputs),
         out=str(target),
-        lang=language_of(goal) if lang == "auto" else lang,
+        lang=_report_language(goal, lang, lang_without_goal),
         formats=tuple(formats),
         today=today,
     )
@@ -114,6 +118,12 @@ async def make_report(
         run_id=run_id,
     )
     return _outcome(await run_task(goal, ReportPlaybook(request), setup), target)
+
+
+def _report_language(goal: str, lang: Lang | Literal["auto"], without_goal: Lang) -> Lang:
+    if lang != "auto":
+        return lang
+    return language_of(goal) if goal.strip() else without_goal
 
 
 def _outcome(finished: FinishedRun, target: Path) -> ReportOutcome:
@@ -138,6 +148,13 @@ def _check_formats(formats: Sequence[str]) -> None:
 
 
 def _existing_file(path: Path) -> Path:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"The name of the file {str(path)!r} is no valid text. Rename it.",
+            zh=f"文件名 {str(path)!r} 不是有效的文字，请重命名。",
+        ) from error
     if path.is_dir():
         raise InputError(
             f"'{path}' is a folder. Name the data file inside it.",

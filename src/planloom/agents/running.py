@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +18,7 @@ from planloom.engine.run_folder import RunFolder, new_run_id
 from planloom.engine.runtime import InMemoryRuntime
 from planloom.engine.task import Task
 from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
-from planloom.events import EventSink, EventStream, line_writer
+from planloom.events import EventSink, EventStream
 from planloom.planning.plan_check import checked_by
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.runner import ToolRunner
@@ -33,7 +36,7 @@ class RunSetup:
     access: ToolAccess
     options: RunOptions
     sinks: Sequence[EventSink] = ()
-    """Where events go besides events.jsonl."""
+    """Where events go besides events.jsonl; one that raises gets no more of them."""
     approver: Approver | None = None
     run_id: str | None = None
     """None makes a new one."""
@@ -53,13 +56,13 @@ async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
     """Run a task to its verdict.
 
     Raises:
-        InputError: the run's folder cannot be written.
+        InputError: the run's folder cannot be written, or its disk is full.
         CancelledError: the run was cancelled; its folder holds the record and what was made.
     """
     run_id = setup.run_id or new_run_id()
     folder = RunFolder(setup.home, run_id)
-    with folder.open_events() as log:
-        events = EventStream(run_id, line_writer(log), *setup.sinks)
+    with folder.event_log() as log:
+        events = EventStream(run_id, log, outside=setup.sinks)
         async with ToolRunner(setup.registry) as tool_runner:
             steps = ToolStepRunner(
                 setup.registry, tool_runner, folder.artifacts, events, access=setup.access
@@ -85,5 +88,40 @@ def run_sync(work: Coroutine[object, object, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, work).result()
+    return _run_in_thread(work)
+
+
+def _run_in_thread(work: Coroutine[object, object, T]) -> T:
+    begun: Future[Callable[[], object]] = Future()
+
+    async def cancellable() -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None  # noqa: S101 -- a coroutine of asyncio.run is a task
+        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        return await work
+
+    with ThreadPoolExecutor(max_workers=1) as thread, _keyboard_interrupt():
+        ended = thread.submit(asyncio.run, cancellable())
+        try:
+            return ended.result()
+        except KeyboardInterrupt:
+            # The loop may have closed by itself in the meantime.
+            with suppress(RuntimeError):
+                begun.result()()
+            wait([ended])
+            raise
+
+
+@contextmanager
+def _keyboard_interrupt() -> Iterator[None]:
+    """Let Ctrl-C raise here: asyncio's own handler would cancel a task of a loop that stands."""
+    before = signal.getsignal(signal.SIGINT)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or before in (None, signal.SIG_IGN):
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -22,6 +22,7 @@ PERSONAL: frozenset[Meaning] = frozenset({"name", "email", "phone"})
 """Meanings whose values may be personal data."""
 
 CURRENCIES = frozenset("$¥€£₹₩₽฿₫₺￥") | {"元", "USD", "CNY", "RMB", "EUR", "GBP", "JPY", "HKD"}
+_LEAST_COUNTED = 10  # "1, 2, 3" may well be a measure
 _JUDGED = 200  # values that a pattern is tried on
 _UNIT_MEANINGS: dict[str, Meaning] = {"%": "percent", **dict.fromkeys(CURRENCIES, "money")}
 _FLAGS = (
@@ -184,7 +185,20 @@ def _is_number_id(name: str, evidence: Evidence) -> bool:
         return evidence.share_distinct > 0.9
     if _named("id", name):
         return True
-    return words in {"", "#"} and evidence.share_distinct == 1
+    if words in {"", "#"} and evidence.share_distinct == 1:
+        return True
+    return _counts_rows(evidence) and not _named("money", name)
+
+
+def _counts_rows(evidence: Evidence) -> bool:
+    """Whether whole numbers run from 0 or 1 through all rows, as no measure does."""
+    if evidence.low is None or evidence.high is None or evidence.rows < _LEAST_COUNTED:
+        return False
+    return (
+        evidence.low in (0, 1)
+        and evidence.present == evidence.rows == evidence.distinct
+        and evidence.high - evidence.low == evidence.rows - 1
+    )
 
 
 def _text_meaning(column: Column, evidence: Evidence) -> Meaning:

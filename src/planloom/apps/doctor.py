@@ -122,7 +122,8 @@ def _print_text(checks: list[Check], settings: Settings, lang: Lang) -> None:
     for setting in settings.values.values():
         origin = _ORIGINS[setting.origin].text(lang)
         source = f" {setting.source}" if setting.source else ""
-        print(f"  {setting.name:<30} {setting.shown}  ({origin}{source})")
+        unused = "" if setting.name in _USED else f"; {_UNUSED.text(lang)}"
+        print(f"  {setting.name:<30} {setting.shown}  ({origin}{source}{unused})")
     model = settings["model"]
     print((_MODEL if model else _NO_MODEL).text(lang))
 
@@ -146,6 +147,8 @@ _MODEL = Note(
     "A language model is set; this version does not use one yet.",
     "已设置语言模型，本版本尚未使用。",
 )
+_UNUSED = Note("not used by this version", "本版本未使用")
+_USED = ("home",)
 _NO_MODEL = Note(
     "No language model is set. Reports need none.", "未设置语言模型。生成报告不需要模型。"
 )

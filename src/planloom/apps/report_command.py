@@ -36,13 +36,14 @@ def run(
             outcome = asyncio.run(
                 make_report(
                     files,
-                    goal,
+                    goal.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
                     out=out,
                     lang=lang,
                     formats=[name.strip() for name in formats.split(",") if name.strip()],
                     sinks=sinks,
                     settings=settings,
                     today=datetime.now().astimezone().date(),
+                    lang_without_goal=own,
                 )
             )
     except KeyboardInterrupt:

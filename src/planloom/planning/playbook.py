@@ -112,13 +112,15 @@ class ReportPlaybook:
         scope = _scope_steps(choice, self._request.lang)
         table = "$scope" if scope else f"$clean{choice.number}"
         analyses = _analysis_steps(choice.understanding, table, self._request.lang)
-        return self._report_plan(view, choice, steps=(*scope, *analyses))
+        given_up = dict(self._unread(view))
+        return self._report_plan(view, choice, steps=(*scope, *analyses), given_up=given_up)
 
     def _salvaging(self, view: TaskView, choice: _Choice) -> Plan | None:
         """Plan the report of what succeeded; None when the report itself is what failed."""
-        given_up = {record.step: record.error for record in view.failures}
-        if not given_up or given_up.keys() & {"scope", "report", "save"}:
+        failed = {record.step: record.error for record in view.failures}
+        if not failed or failed.keys() & {"scope", "report", "save"}:
             return None
+        given_up = dict(self._unread(view)) | failed
         kept = tuple(step for step in view.plans[-1].steps if step.id in view.results)
         return self._report_plan(view, choice, steps=kept, given_up=given_up)
 
@@ -128,10 +130,10 @@ class ReportPlaybook:
         choice: _Choice,
         *,
         steps: tuple[Step, ...],
-        given_up: Mapping[str, str] | None = None,
+        given_up: Mapping[str, str],
     ) -> Plan:
         request, reading = self._request, choice.understanding
-        missing = (*self._unread(view, choice), *_lost(given_up or {}))
+        missing = (*self._unused(view, choice), *_lost(given_up))
         has_scope = any(step.id == "scope" for step in steps)
         report = Step(
             id="report",
@@ -164,24 +166,24 @@ class ReportPlaybook:
             thought=" ".join(note.text("en") for note in reading.understood),
             steps=(*steps, report, save),
             outputs=("save",),
-            given_up=given_up or {},
+            given_up=given_up,
         )
 
-    def _unread(self, view: TaskView, choice: _Choice) -> Iterator[Note]:
+    def _unread(self, view: TaskView) -> Iterator[tuple[str, str]]:
+        """Yield the step that failed for each file that cannot be used, and why."""
+        for number, _ in enumerate(self._request.files, 1):
+            own = {f"{step}{number}" for step in ("load", "clean", "summary")}
+            failed = (r for r in view.records if r.step in own and r.state == "failed")
+            yield from ((record.step, record.error) for record in failed)
+
+    def _unused(self, view: TaskView, choice: _Choice) -> Iterator[Note]:
+        """Say which files were read and are not part of the analyses."""
         for number, path in enumerate(self._request.files, 1):
-            name = _file_name(path)
-            if f"summary{number}" not in view.results:
-                errors = (r.error for r in view.records if r.step == f"load{number}")
-                yield Note(
-                    "{file} could not be used: {why}",
-                    "{file} 无法使用：{why}",
-                    {"file": name, "why": next(errors, "")},
-                )
-            elif number != choice.number:
+            if number != choice.number and f"summary{number}" in view.results:
                 yield Note(
                     "{file} was read but is not part of the analyses; files are not joined yet.",
                     "{file} 已读取，但未纳入分析；目前尚不支持多文件关联。",
-                    {"file": name},
+                    {"file": _file_name(path)},
                 )
 
 
@@ -275,11 +277,14 @@ def _findings(steps: Sequence[Step]) -> list[JsonValue]:
 
 def _lost(given_up: Mapping[str, str]) -> Iterator[Note]:
     for step, why in given_up.items():
-        yield Note(
-            "A planned part could not be made ({step}): {why}",
-            "有一项计划内容未能完成（{step}）：{why}",
-            {"step": step, "why": why},
-        )
+        if step.startswith(("load", "clean", "summary")):
+            template = Note("A file could not be used: {why}", "有一个文件无法使用：{why}")
+        else:
+            template = Note(
+                "A planned part could not be made ({step}): {why}",
+                "有一项计划内容未能完成（{step}）：{why}",
+            )
+        yield Note(template.en, template.zh, {"step": step, "why": why})
 
 
 def _literal(value: JsonValue) -> JsonValue:

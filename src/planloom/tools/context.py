@@ -50,5 +50,5 @@ class ToolContext:
         opened = ", ".join(str(root) for root in roots)
         raise ToolError(
             f"'{path}' may not be {deed}: it lies outside of {opened}. "
-            "Name the file or folder on the command line to open it."
+            "Open it by naming it, on the command line or in Agent(readable=..., writable=...)."
         )

@@ -4,6 +4,7 @@ import hashlib
 import re
 import struct
 import zlib
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -111,13 +112,16 @@ def test_markdown_keeps_table_cells_and_marks_apart(document: Document):
     assert '![A "chart" of \\<things\\>](images/p.png)' in text
 
 
-@pytest.mark.parametrize("text", ["1. no list", "- no list", "# no heading", "a\n# b", "+ x"])
+@pytest.mark.parametrize(
+    "text", ["1. no list", "- no list", "# no heading", "a\n# b", "+ x", "&lt;b&gt; &amp;"]
+)
 def test_plain_text_does_not_become_markdown(text: str):
     from markdown_it import MarkdownIt
 
     html = MarkdownIt().render(escape_markdown(text))
     assert html.startswith("<p>")
     assert html.count("<") == 2
+    assert unescape(html)[3:-5].replace("\n", " ") == text.replace("\n", " ")
 
 
 def test_free_markdown_is_cleaned():

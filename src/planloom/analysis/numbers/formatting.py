@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 from planloom.analysis.numbers.units import MULTIPLE_WORDS, currency_of, measure_text, unit_kind
 from planloom.notes import Lang, Scalar
@@ -56,6 +56,10 @@ _PERIOD = re.compile(
 def show_fact(fact: Fact, lang: Lang) -> str:
     """Return the value of a fact as prose writes it."""
     return show(fact.value, fact.unit, lang)
+
+
+_WIDE = Context(prec=350)
+"""Enough digits for any float in full."""
 
 
 def show(value: Scalar, unit: str, lang: Lang, *, precision: int | None = None) -> str:
@@ -227,7 +231,7 @@ def _prose_digits(magnitude: float, unit: str, lang: Lang, precision: int | None
 def _fixed(magnitude: float, decimals: int) -> str:
     """Write a number with thousands marks, rounded half up in decimal as people and SQL do it."""
     step = Decimal(1).scaleb(-decimals)
-    return f"{Decimal(repr(magnitude)).quantize(step, ROUND_HALF_UP):,f}"
+    return f"{Decimal(repr(magnitude)).quantize(step, ROUND_HALF_UP, _WIDE):,f}"
 
 
 def _percent_digits(magnitude: float) -> str:
@@ -256,7 +260,7 @@ def _compact_digits(magnitude: float, lang: Lang) -> str:
 def _scaled(magnitude: float, scale: float) -> Decimal:
     scaled = Decimal(repr(magnitude)) / Decimal(scale)
     step = Decimal("0.01") if scaled < 10 else Decimal("0.1")
-    return scaled.quantize(step, ROUND_HALF_UP)
+    return scaled.quantize(step, ROUND_HALF_UP, _WIDE)
 
 
 def _four_digits(magnitude: float) -> str:

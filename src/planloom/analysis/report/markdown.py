@@ -17,8 +17,8 @@ from planloom.analysis.report.document import (
 )
 from planloom.analysis.report.text import bind_escaped
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~])")
-_LINE_START = re.compile(r"^(\s*)([-+]|\d+[.)])(\s)")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
+_LINE_START = re.compile(r"^(\s*\d*)([-+.)])(?=\s)")
 
 
 def to_markdown(document: Document) -> str:
@@ -40,7 +40,7 @@ def escape_markdown(text: str) -> str:
     'a\\\\|b \\\\*c\\\\*'
     """
     single_line = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
-    return _LINE_START.sub(r"\1\\\2\3", _SPECIAL.sub(r"\\\1", single_line))
+    return _LINE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", single_line))
 
 
 def _inline(document: Document, text: str) -> str:

@@ -240,3 +240,37 @@ def test_odd_long_texts_are_read_without_hanging(text: str) -> None:
     start = time.process_time()
     refused(text)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("sentence", "vague"),
+    [
+        ("销售额增加了十几万元。", "十几万"),
+        ("损失三十几万元", "三十几万"),
+        ("成本为几十万元。", "几十万"),
+        ("收入达数百万美元", "数百万"),
+        ("共有数十家门店", "数十"),
+        ("订单数百笔", "数百"),
+        ("几千万的规模", "几千万"),
+        ("约20几家", "20几"),
+        ("占百分之十几", "百分之十几"),
+        ("高出几十个百分点", "几十"),
+    ],
+)
+def test_sizes_without_a_number_are_unsourced_unless_allowed(sentence: str, vague: str) -> None:
+    facts = [fact(153_000.0, "¥"), fact(10), fact(10.0, "%")]
+    found = unsourced_numbers(sentence, facts=facts, lang="zh")
+    assert [each.numeral.text for each in found] == [vague]
+    assert unsourced_numbers(sentence, facts=facts, allowed=[sentence], lang="zh") == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lang"),
+    [
+        ("几个门店、数个地区和若干产品，几乎都在增长；数据与参数百分比无误。", "zh"),
+        ("订单数十个", "zh"),
+        ("Several stores, dozens of products and hundreds of orders.", "en"),
+    ],
+)
+def test_words_for_some_are_no_numbers(sentence: str, lang: Lang) -> None:
+    assert unsourced_numbers(sentence, facts=[fact(10)], lang=lang) == ()

@@ -42,6 +42,7 @@ def unsourced_numbers(
       dates only by period labels, ordinals by unitless ranks;
     - has its currency or measure, where the text writes one;
     - goes its way: "fell by 4%" needs -4, or a fact whose label speaks of a fall.
+    A size without a number (十几万元, 数百家) needs the same words in `allowed`: facts are exact.
 
     `allowed` are texts (the goal, source documents) whose numerals and names may be used freely.
     `labels` are names of the data (columns, categories): one such as "Store 12" covers its number
@@ -72,7 +73,7 @@ class _Checker:
         self._sources = sources
 
     def is_sourced(self, numeral: Numeral) -> bool:
-        if numeral.kind == "name":
+        if numeral.kind in {"name", "vague"}:
             return numeral.text.lower() in self._sources.names
         if self._is_plain_label(numeral):
             return True
@@ -92,6 +93,8 @@ class _Checker:
         )
 
     def nearest(self, numeral: Numeral) -> str:
+        if numeral.kind == "vague":
+            return ""
         index, factor = self._index(numeral)
         source = index.nearest((numeral.value or 0) * factor)
         return f"{source.name} = {source.shown(self._lang)}" if source else ""

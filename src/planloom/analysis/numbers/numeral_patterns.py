@@ -126,6 +126,18 @@ CHINESE_COUNT = re.compile(
     rf"(?<![第零〇一二两三四五六七八九十百千万亿])(?P<number>{NUMERAL})(?P<half>(?=个半))?\s?"
     rf"(?P<unit>个百分点|{_COUNTERS}|公顷|平方米|立方米|(?=[到至~–-]{NUMERAL}\s?(?:{_COUNTERS})))"
 )
+_COUNTED_BY = (
+    rf"(?=\s?(?:{_alternatives(_CHINESE_UNITS | _CHINESE_MEASURES)}|{_COUNTERS}|个|[%‰]))(?!分)"
+)
+# 十几万元 and 数百家 give a size though no number; 几个 and 数个 are only words. Before 十, 数 may
+# end a noun (订单数十个), while 百, 千 and 万 need a numeral before them.
+CHINESE_VAGUE = re.compile(
+    rf"百分之(?:[一二三四五六七八九]?十几|[几数]十)|"
+    rf"(?<![第\d.,零〇一二两三四五六七八九十百千万亿])(?:"
+    rf"(?:\d*0|[一二三四五六七八九]?十)几(?:[万亿]+|{_COUNTED_BY})|"
+    rf"(?:几|(?<![单人指次个件行总户倍分参函系天页均位小整基录品家店例列条额票])数|数(?=[百千万亿]))"
+    rf"(?:[十百千]*[万亿]+|[十百千]+{_COUNTED_BY}))"
+)
 # Words in which a numeral does not count, though a counter seems to follow.
 IDIOM = re.compile(
     "万一|千万[别不要]|十分(?!钟)|一般|一些|一样|一起|一直|一定|统一|三明治|四川|五金|三亚|百度|两位数|"

@@ -14,8 +14,9 @@ from planloom.analysis.numbers.english_numerals import read_english
 from planloom.analysis.numbers.units import canonical_unit, currency_of, measure_of
 
 NumeralKind = Literal[
-    "number", "percent", "points", "ordinal", "fraction", "multiple", "growth", "date", "name"
-]
+    "number", "percent", "points", "ordinal", "fraction", "multiple", "growth", "date", "name",
+    "vague",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,10 @@ class Numeral:
     start: int
     end: int
     kind: NumeralKind
-    """"multiple" is "twice" or "3.2x"; "growth" is one told as a change ("doubled": 100 %)."""
+    """"multiple" is "twice" or "3.2x"; "growth" is one told as a change ("doubled": 100 %).
+    "vague" gives a size and no number: 十几万, 数百."""
     value: float | None = None
-    """Percent and points as percent; None for dates and names."""
+    """Percent and points as percent; None for dates, names and what is vague."""
     tolerance: float = 0.0
     """Half of the last written digit, with its scale: 50,000 for "1.2 million"."""
     place: float = 1.0
@@ -65,6 +67,8 @@ def read_numerals(text: str) -> tuple[Numeral, ...]:
         claims.add(Numeral("", span.start, span.end, "date", dates=span.readings))
     for match in patterns.NAME.finditer(plain):
         claims.add(Numeral("", match.start(), match.end(), "name"))
+    for match in patterns.CHINESE_VAGUE.finditer(plain):
+        claims.add(Numeral("", match.start(), match.end(), "vague"))
     for reader in (_chinese_parts, read_english_words, _figures, _chinese_words):
         for numeral in reader(plain):
             claims.add(numeral)

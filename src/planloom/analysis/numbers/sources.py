@@ -206,6 +206,8 @@ class Sources:
         for numeral in read_numerals(text):
             for date in numeral.dates:
                 self._add_date(date)
+            if numeral.kind == "vague":
+                self.names.add(numeral.text)
             if numeral.value is not None:
                 self._add_given(numeral, numeral.value)
 

@@ -19,6 +19,7 @@ from typer.main import get_command
 from planloom.apps.chinese import in_chinese
 from planloom.apps.exit_codes import CANCELLED, FAILED, USAGE
 from planloom.apps.language import language_of
+from planloom.apps.terminal import printable
 from planloom.errors import ConfigError, PlanloomError
 from planloom.notes import Lang
 
@@ -60,7 +61,7 @@ def _run(lang: Lang) -> int:
         # Typer gives back what the command function returned: an exit code.
         return cast("int | None", command(standalone_mode=False)) or 0
     except PlanloomError as error:
-        print(error.text(lang), file=sys.stderr)
+        print(printable(error.text(lang)), file=sys.stderr)
         return USAGE if isinstance(error, ConfigError) else FAILED
     except TyperException as error:
         print(f"planloom: {error.format_message()} See: planloom --help", file=sys.stderr)

@@ -12,6 +12,7 @@ from planloom.analysis.loading.results import LoadedFile, LoadedTable
 from planloom.analysis.numbers.formatting import show
 from planloom.analysis.profile import ColumnProfile, TableProfile, profile_table
 from planloom.analysis.traps import Trap, find_traps
+from planloom.apps.terminal import printable
 from planloom.notes import Lang, Note
 
 
@@ -72,9 +73,9 @@ def _table_json(part: _Part, lang: Lang) -> dict[str, object]:
 
 def _print_text(loaded: LoadedFile, parts: list[_Part], lang: Lang) -> None:
     form = ", ".join(word for word in (loaded.format, loaded.encoding) if word)
-    print(f"{loaded.file} ({form})")
+    print(printable(f"{loaded.file} ({form})"))
     for note in loaded.decisions:
-        print(f"  {note.text(lang)}")
+        print(printable(f"  {note.text(lang)}"))
     for part in parts:
         _print_table(part, lang)
 
@@ -82,11 +83,11 @@ def _print_text(loaded: LoadedFile, parts: list[_Part], lang: Lang) -> None:
 def _print_table(part: _Part, lang: Lang) -> None:
     loaded = part.loaded
     counts = {"kept": loaded.rows_kept, "read": loaded.rows_in, "rejected": loaded.rows_rejected}
-    print(f"\n{loaded.title}: {Note(_COUNTS.en, _COUNTS.zh, counts).text(lang)}")
+    print(printable(f"\n{loaded.title}: {Note(_COUNTS.en, _COUNTS.zh, counts).text(lang)}"))
     for column in part.profile.columns:
-        print(f"  {_column_line(column, lang)}")
+        print(printable(f"  {_column_line(column, lang)}"))
     for note in (*loaded.decisions, *(trap.text for trap in part.traps)):
-        print(f"  - {note.text(lang)}")
+        print(printable(f"  - {note.text(lang)}"))
 
 
 _COUNTS = Note(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, TextIO, cast
 
+from planloom.apps.terminal import printable
 from planloom.events import Event, EventSink, line_writer
 from planloom.notes import Lang, Note
 
@@ -111,7 +112,8 @@ class _PlainLines:
         seconds = step.seconds(_time(event))
         took = "" if seconds is None else f" ({seconds:.1f} s)"
         line = f"{_STATES[step.state].text(self._lang)}: {step.description}{took}"
-        print(line + (f"\n  {step.error}" if step.error else ""), file=self._stream, flush=True)
+        line += f"\n  {step.error}" if step.error else ""
+        print(printable(line), file=self._stream, flush=True)
 
 
 @contextmanager
@@ -140,10 +142,10 @@ def _table(steps: _Steps, lang: Lang) -> Table:
         seconds = step.seconds(now)
         table.add_row(
             Text(_MARKS.get(step.state, " "), style=style),
-            Text(step.description),
+            Text(printable(step.description)),
             Text(_STATES[step.state].text(lang), style=style),
             Text("" if seconds is None else f"{seconds:.1f} s", style="dim", justify="right"),
         )
         if step.error:
-            table.add_row("", Text(step.error, style="red"), "", "")
+            table.add_row("", Text(printable(step.error), style="red"), "", "")
     return table

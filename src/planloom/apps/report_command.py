@@ -14,6 +14,7 @@ from planloom.agents.report import ReportOutcome, make_report
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.language import language_of
 from planloom.apps.progress import progress
+from planloom.apps.terminal import printable
 from planloom.config import load_settings
 from planloom.notes import Lang, Note
 
@@ -56,7 +57,7 @@ def run(
 
 def _tell(outcome: ReportOutcome, lang: Lang, *, with_reasons: bool) -> None:
     for why in outcome.missing if with_reasons else ():  # progress has told them already
-        print(why, file=sys.stderr)
+        print(printable(why), file=sys.stderr)
     if outcome.folder is None:
         print(_say(_NO_REPORT, lang, outcome.run_folder), file=sys.stderr)
         return

@@ -132,3 +132,117 @@ def test_remarks_below_the_data_are_no_records(load: Load, note: str) -> None:
     table = load(f"company,a,b\nAlpha,1,2\nBeta,3,4\n{note}\n")
     assert table.rows_in == 2
     assert reasons(table) == ["note below the table"]
+
+
+# More than a table
+
+
+@pytest.mark.parametrize(
+    "above", ["Company,ACME\nPeriod,2024\n", "Station: Oslo\nLat: 59.9, Lon: 10.7\n"]
+)
+@pytest.mark.parametrize("body", ["id,name,v\n1,a,2\n2,b,3\n3,c,4\n", "name,v\na,2\nb,3\nc,4\n"])
+def test_keys_and_values_above_the_table_are_no_header(load: Load, above: str, body: str) -> None:
+    table = load(f"{above}\n{body}")
+    assert table.header == tuple(body.split("\n", 1)[0].split(","))
+    assert table.rows_kept == 3
+    assert reasons(table) == ["title above the table"] * 2
+
+
+@pytest.mark.parametrize(
+    "second",
+    ["name,city,zip\na,x,1\nb,y,2\n", "day,x\n2024-01-01,3\n2024-01-02,4\n", "id,w\n7,2\n8,3\n"],
+)
+def test_second_table_below_a_gap_is_set_aside_and_said(load: Load, second: str) -> None:
+    table = load(f"id,v\n1,2\n3,4\n5,6\n7,8\n\n{second}")
+    assert rows(table) == [(1, 2), (3, 4), (5, 6), (7, 8)]
+    assert table.rows_in == 6
+    assert reasons(table) == ["part of a second table"] * 3
+    assert "A second table begins at line 7" in said(table)
+
+
+def test_a_gap_alone_does_not_end_the_table(load: Load) -> None:
+    table = load("name,a,b\nAnna,1,2\n\nBob,absent,ill\nCarl,3,4\n\nname,a,b\nDora,5,6\n")
+    assert table.rows_kept == 4
+
+
+# Separators
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("id    name     amount\n1     Anna     3.50\n2     Bob      4.25\n", "id,name,amount"),
+        ("Station   Year  Rain\nBergen    2020  2250\nOslo      2020   763\n", "Station,Year,Rain"),
+        ("id~name\n1~Anna\n2~Bob\n", "id,name"),
+        ("id:a:b\n1:3:4\n2:4:5\n", "id,a,b"),
+        ("a b c\n1 2 3\n4 5 6\n", "a,b,c"),
+        ("a，b\n1，2\n3，4\n", "a,b"),
+    ],
+)
+def test_rare_separators_are_found(load: Load, text: str, header: str) -> None:
+    table = load(text)
+    assert table.header == tuple(header.split(","))
+    assert table.rows_kept == 2
+    assert table.table.columns[0].type != "text" or header.startswith("Station")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "product name\nProduct 1\nProduct 2\nProduct 3\n",
+        "555 123 4567\n555 123 4568\n555 987 6543\n",
+        "10:30\n11:45\n12:15\n",
+        "2024-01-05 10:00\n2024-01-06 11:00\n2024-01-07 12:00\n",
+        "host 10:30:15\nhost 10:30:16\nhost 10:30:17\n",
+        "comment\nI like it, really\nNot good, bad\nfine\n",
+        "评论\n不错，喜欢\n一般，凑合\n很好，会再来\n",
+    ],
+)
+def test_text_of_one_column_is_not_torn_apart(load: Load, text: str) -> None:
+    table = load(text)
+    assert len(table.header) == 1
+    has_header = "name" in text or "comment" in text or "评论" in text
+    assert table.rows_in == text.count("\n") - has_header
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id, name\n1, Anna\n2, Bob\n",
+        " id | name \n----+------\n  1 | Anna \n  2 | Bob  \n(2 rows)\n",
+        "| id | name |\n|---:|:-----|\n| 1 | Anna |\n| 2 | Bob |\n",
+        "+----+------+\n| id | name |\n+----+------+\n|  1 | Anna |\n|  2 | Bob  |\n",
+        "id   |name \n1    |Anna \n2    |Bob  \n",
+    ],
+)
+def test_padding_is_no_part_of_fields(load: Load, text: str) -> None:
+    table = load(text)
+    assert table.header == ("id", "name")
+    assert rows(table) == [(1, "Anna"), (2, "Bob")]
+    assert table.rows_in == 2
+    assert "Blanks around the fields" in said(table)
+
+
+def test_blanks_around_some_fields_stay(load: Load) -> None:
+    assert rows(load("a,b\n  x  ,y\nz, w\nu,v\n"))[:2] == [("  x  ", "y"), ("z", " w")]
+
+
+# Short records
+
+
+@pytest.mark.parametrize("small_bytes", [4_000_000, 1], ids=["careful", "direct"])
+@pytest.mark.parametrize("every", [1, 2], ids=["all short", "half short"])
+def test_records_may_leave_out_their_last_field(load: Load, every: int, small_bytes: int) -> None:
+    lines = [f"{i},{i * 2},n{i}" + ("" if i % every == 0 else ",x") for i in range(60)]
+    table = load("\n".join(["a,b,c,note", *lines]) + "\n", small_bytes=small_bytes)
+    assert table.header == ("a", "b", "c", "note")
+    assert table.rows_kept == 60
+    assert "60 records" in said(table) or "30 records" in said(table)
+
+
+def test_header_repeated_in_a_large_table_of_text_is_no_record(load: Load) -> None:
+    lines = [f"x{i % 7},y{i % 5}" for i in range(60)]
+    text = "\n".join(["name,city", *lines, "name,city", *lines]) + "\n"
+    table = load(text, small_bytes=1)
+    assert table.rows_in == 120
+    assert reasons(table) == ["header line repeated"]

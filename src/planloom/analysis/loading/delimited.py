@@ -8,6 +8,8 @@ from pathlib import Path
 
 from planloom.analysis.loading.byte_scan import ByteScan
 from planloom.analysis.loading.dialect import (
+    BLANKS,
+    GAPS,
     Dialect,
     detect_dialect,
     is_ragged,
@@ -17,7 +19,7 @@ from planloom.analysis.loading.dialect import (
 )
 from planloom.analysis.loading.direct_reading import write_direct
 from planloom.analysis.loading.encoding import Encoding
-from planloom.analysis.loading.outline import outline_table, stage_table
+from planloom.analysis.loading.outline import outline_table, stage_table, with_break
 from planloom.analysis.loading.results import LoadedTable
 from planloom.analysis.loading.text_lines import TextFile
 from planloom.analysis.loading.typed_table import write_typed
@@ -29,7 +31,9 @@ SMALL_BYTES = 4_000_000
 _HEAD_LINES = 1000
 _DELIMITER_NAMES = {
     ",": ("a comma", "逗号"), ";": ("a semicolon", "分号"), "\t": ("a tab", "制表符"),
-    "|": ("a vertical bar", "竖线"), "^": ("a caret", "脱字符 ^"),
+    "|": ("a vertical bar", "竖线"), "^": ("a caret", "脱字符 ^"), "~": ("a tilde", "波浪号"),
+    ":": ("a colon", "冒号"), "，": ("a full-width comma", "全角逗号"), BLANKS: ("blanks", "空格"),
+    GAPS: ("two or more blanks", "两个以上的空格"),
 }  # fmt: skip
 
 
@@ -55,7 +59,7 @@ def load_delimited(
     dialect = detect_dialect(head)
     if scan.quotes:
         dialect = _settle_quotes(text, head, dialect)
-    outline = outline_table(list(read_records(head, dialect)), title=title)
+    outline = with_break(outline_table(list(read_records(head, dialect)), title=title))
     notes = (*_dialect_notes(text, dialect, outline.names), *outline.notes)
     outline = replace(outline, notes=notes)
     table = None
@@ -83,7 +87,9 @@ def _dialect_notes(text: TextFile, dialect: Dialect, names: Sequence[str]) -> li
         notes.append(Note(f"Fields are separated by {english}.", f"字段以{chinese}分隔。"))
     else:
         notes.append(Note("The text has a single column.", "文本只有一列。"))
-    if dialect.quoting == "none":
+    if dialect.trim:
+        notes.append(Note("Blanks around the fields were removed.", "已去除字段两端的空格。"))
+    if dialect.quoting == "none" and text.scan.quotes:
         notes.append(Note(
             "Quote marks were read as plain text.", "引号按普通文字处理。"
         ))  # fmt: skip

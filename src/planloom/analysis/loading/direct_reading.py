@@ -11,10 +11,16 @@ import duckdb
 from planloom.analysis.database import connect, identifier, literal, write_table
 from planloom.analysis.loading.byte_scan import scan_bytes
 from planloom.analysis.loading.column_reading import CellReader
-from planloom.analysis.loading.dialect import Dialect, Record, read_records
+from planloom.analysis.loading.dialect import (
+    DELIMITERS,
+    NO_DELIMITER,
+    Dialect,
+    Record,
+    read_records,
+)
 from planloom.analysis.loading.encoding import Encoding
 from planloom.analysis.loading.layout import filled_cells
-from planloom.analysis.loading.outline import Outline
+from planloom.analysis.loading.outline import Outline, many_are_short
 from planloom.analysis.loading.record_sorting import ragged_note, ragged_reason
 from planloom.analysis.loading.results import LoadedTable
 from planloom.analysis.loading.staging import SAMPLE_CELLS, SAMPLE_ROWS, SCRATCH, RawTable
@@ -27,6 +33,8 @@ from planloom.values import TableRef
 _BLOCKS = 24
 _BLOCK_BYTES = 1 << 16
 _HEAD_SHARE = 4
+_MAX_REJECTED = 0.05
+"""When more of the lines are rejected, leaving out cells may be the custom of the file."""
 
 
 def write_direct(
@@ -50,8 +58,11 @@ def write_direct(
         rejects = _rejects(connection)
         lines = text.scan.lf + _has_open_end(text) - raw.skip
         missing = lines - table.rows - len(rejects)
-        if not _is_proved(text, reader, rejects, missing, raw.skip) or _has_blank_rows(
-            connection, table
+        if (
+            len(rejects) > _MAX_REJECTED * lines
+            or not _is_proved(text, raw, reader, rejects, missing)
+            or _has_blank_rows(connection, table)
+            or _has_header_rows(connection, table, outline)
         ):
             return None
         rejected = _write_rejects(connection, outline, rejects, out)
@@ -79,9 +90,12 @@ def _is_plain(text: TextFile, dialect: Dialect, outline: Outline) -> bool:
     return (
         one_line_end
         and usual_quotes
-        and not dialect.skip_space
+        and not (dialect.skip_space or dialect.trim)
+        and dialect.delimiter in (*DELIMITERS, NO_DELIMITER)
         and not outline.unnamed
+        and outline.second_line is None
         and outline.first_line is not None
+        and not many_are_short(outline.body, outline.layout.width)
         and not any(reason.startswith("comment") for _, reason in outline.layout.above)
         and _is_regular(outline.body, outline.layout.width)
         and _is_regular(_tail(text, dialect, outline), outline.layout.width)
@@ -152,7 +166,7 @@ def _rejects(connection: duckdb.DuckDBPyConnection) -> list[Reject]:
 
 
 def _is_proved(
-    text: TextFile, reader: CellReader, rejects: Sequence[Reject], missing: int, skip: int
+    text: TextFile, raw: RawTable, reader: CellReader, rejects: Sequence[Reject], missing: int
 ) -> bool:
     if any(kind not in ("MISSING COLUMNS", "TOO MANY COLUMNS") for _, kind, _, _ in rejects):
         return False
@@ -162,14 +176,14 @@ def _is_proved(
         plan.name in unread for plan, unread in zip(reader.plans, reader.unread, strict=True)
     ):
         return False
-    if any(content.split(",")[0] in names for _, _, content, _ in rejects):
+    if any(content.split(raw.delimiter)[0] in names for _, _, content, _ in rejects):
         return False
     # Blank lines are no records; inside quotes they would be part of one.
     return missing == 0 or (
         missing > 0
         and not text.scan.quotes
         and len(reader.plans) > 1
-        and missing == _count_blank_lines(text.path, skip)
+        and missing == _count_blank_lines(text.path, raw.skip)
     )
 
 
@@ -187,6 +201,24 @@ def _has_blank_rows(connection: duckdb.DuckDBPyConnection, table: TableRef) -> b
             return False
     blank = " AND ".join(f"{identifier(column.name)} IS NULL" for column in table.columns)
     return bool(connection.execute(f"SELECT 1 FROM {source} WHERE {blank} LIMIT 1").fetchall())
+
+
+def _has_header_rows(
+    connection: duckdb.DuckDBPyConnection, table: TableRef, outline: Outline
+) -> bool:
+    """Return whether the header stands again among the rows of a table of text."""
+    if outline.leaf is None:
+        return False
+    cells = dict(zip(outline.names, outline.leaf.cells, strict=False))
+    same = [
+        f"{identifier(column.name)} = {literal(cells[column.name])}"
+        for column in table.columns
+        if column.type == "text" and cells.get(column.name, "").strip()
+    ]  # in columns of another type the reader has met the name and not read it
+    if not same:
+        return False
+    query = f"SELECT 1 FROM read_parquet({literal(table.path)}) WHERE {' AND '.join(same)} LIMIT 1"
+    return bool(connection.execute(query).fetchall())
 
 
 def _write_rejects(

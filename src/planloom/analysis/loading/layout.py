@@ -8,14 +8,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
-from planloom.analysis.loading.moment_text import read_time, split_moment
-from planloom.analysis.loading.number_text import is_missing, looks_like_number
+from planloom.analysis.loading.cell_kinds import CellKind, cell_kind, name_kind
+from planloom.analysis.loading.table_breaks import preamble_end
 from planloom.analysis.loading.unit_words import is_units_row
 
 Row = Sequence[str]
-CellKind = Literal["missing", "number", "date", "time", "boolean", "text"]
 SAMPLE_ROWS = 300
 """As many first rows are enough to find the layout."""
 _MAX_HEADER_ROWS = 6
@@ -63,8 +61,9 @@ def find_layout(rows: Sequence[Row], spans: Sequence[Span] = ()) -> Layout:
     Blank cells are "" in `rows`, which may be of different lengths. `spans` are merged blocks.
     """
     rows = rows[:SAMPLE_ROWS]
-    width = _table_width(rows)
-    first = _first_table_row(rows, width)
+    skip = preamble_end(rows)
+    width = _table_width(rows[skip:])
+    first = _first_table_row(rows, width, skip)
     if first is None:
         return Layout(width, (), len(rows), _describe(rows, range(len(rows)), width))
     start = max(_data_start(rows, first, width), _below_spans(spans, first, width, len(rows)))
@@ -117,27 +116,6 @@ def _is_remark(text: str, first_column: int) -> bool:
     return len(text) > max(30, 2 * first_column)
 
 
-def cell_kind(text: str) -> CellKind:
-    """Return what a cell looks like.
-
-    >>> cell_kind("3-Nov-23"), cell_kind("1,234"), cell_kind("N/A")
-    ('date', 'number', 'missing')
-    """
-    text = text.strip()
-    if is_missing(text):
-        return "missing"
-    if looks_like_number(text):
-        return "number"
-    if text.lower() in ("true", "false"):
-        return "boolean"
-    if text[0].isdigit() or text[-1].isdigit():
-        if split_moment(text):
-            return "date"
-        if read_time(text):
-            return "time"
-    return "text"
-
-
 def _table_width(rows: Sequence[Row]) -> int:
     widths = Counter(len(row) for row in rows if any_filled(row))
     if not widths:
@@ -150,14 +128,17 @@ def _table_width(rows: Sequence[Row]) -> int:
     return next(len(row) for row in rows if any_filled(row) and many.get(len(row)) == usual)
 
 
-def _first_table_row(rows: Sequence[Row], width: int) -> int | None:
+def _first_table_row(rows: Sequence[Row], width: int, skip: int) -> int | None:
     """Return the first row that is filled like the rows of the table."""
-    filled = [filled_cells(row) for row in rows if any_filled(row) and not _is_comment(row, width)]
+    filled = [
+        filled_cells(row) for row in rows[skip:]
+        if any_filled(row) and not _is_comment(row, width)
+    ]  # fmt: skip
     if not filled:
         return None
     need = max(min(2, width), round(statistics.median(filled) * 0.5))
     for index, row in enumerate(rows):
-        if _is_comment(row, width):
+        if index < skip or _is_comment(row, width):
             continue
         if filled_cells(row) >= need or _names_all_but_first(row, rows[index + 1 :], width):
             return index
@@ -169,14 +150,16 @@ def _names_all_but_first(row: Row, below: Sequence[Row], width: int) -> bool:
     if not (len(row) == width == 2 and not row[0].strip() and row[1].strip()):
         return False
     # A title above the second column is followed by the names, which are text above values.
-    kinds = [[_name_kind(cell) for cell in other[:2]] for other in below[:2]]
+    kinds = [[name_kind(cell) for cell in other[:2]] for other in below[:2]]
     return bool(kinds) and (kinds[0] != ["text", "text"] or kinds[0] == kinds[-1])
 
 
 def _is_comment(row: Row, width: int) -> bool:
-    if not row or not row[0].lstrip().startswith("#"):
+    if not row or not row[0].lstrip().startswith(("#", "//")):
         return False
-    return filled_cells(row) < max(2, width) or (width == 1 and row[0].lstrip()[1:2] in (" ", "#"))
+    return filled_cells(row) < max(2, width) or (
+        width == 1 and row[0].lstrip()[1:2] in (" ", "#", "/")
+    )
 
 
 def _data_start(rows: Sequence[Row], first: int, width: int) -> int:
@@ -199,7 +182,11 @@ def _data_start(rows: Sequence[Row], first: int, width: int) -> int:
             ):
                 return _skip_repeats(rows, first, index)
         return first + 1
-    below = [row for row in rows[_skip_repeats(rows, first, first + 1) :] if not is_ruling(row)]
+    # Where the header comes again, that is no sign of its words being values.
+    below = [
+        row for row in rows[_skip_repeats(rows, first, first + 1) :]
+        if not is_ruling(row) and normalised(row) != names
+    ]  # fmt: skip
     start = first + 1 if _could_name(rows[first], below, width) else first
     return _skip_repeats(rows, first, start)
 
@@ -267,7 +254,7 @@ def _is_header(row: Row, kinds: Sequence[CellKind], body: Sequence[Row], *, is_f
     """
     names = values = 0
     for column, (cell, kind) in enumerate(zip(row, kinds, strict=False)):
-        found = _name_kind(cell, [other[column] for other in body if column < len(other)])
+        found = name_kind(cell, [other[column] for other in body if column < len(other)])
         if kind != "text" and found != "missing":
             names += found != kind
             values += found == kind
@@ -279,18 +266,8 @@ def _is_header(row: Row, kinds: Sequence[CellKind], body: Sequence[Row], *, is_f
     return names >= values if is_first else names > values
 
 
-def _name_kind(cell: str, below: Sequence[str] = ()) -> CellKind:
-    """Return what a cell looks like that may be a name: NA, Nr and 无 are words there.
-
-    They stay signs for "no value" when cells `below` use the same sign.
-    """
-    kind = cell_kind(cell)
-    text = cell.strip()
-    return "text" if kind == "missing" and text.isalnum() and text not in below else kind
-
-
 def _all_text(row: Row) -> bool:
-    return all(_name_kind(cell) == "text" for cell in row if cell.strip())
+    return all(name_kind(cell) == "text" for cell in row if cell.strip())
 
 
 def _is_wordy(row: Row, kinds: Sequence[CellKind]) -> bool:

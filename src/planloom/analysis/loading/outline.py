@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from planloom.analysis.loading.layout import (
 )
 from planloom.analysis.loading.record_sorting import RecordSorter
 from planloom.analysis.loading.staging import SCRATCH, RawTable, StagedRows
+from planloom.analysis.loading.table_breaks import second_table
 from planloom.analysis.loading.wording import shortened
 from planloom.notes import Note
 
@@ -35,6 +36,8 @@ class Outline:
     unnamed: tuple[int, ...]
     """Fields whose header cell is blank."""
     notes: tuple[Note, ...]
+    second_line: int | None = None
+    """Line where a second table begins, which is not read; None when there is none."""
 
     @property
     def leaf(self) -> Record | None:
@@ -73,6 +76,15 @@ def outline_table(
     )  # fmt: skip
 
 
+def with_break(outline: Outline) -> Outline:
+    """Return the outline of a text with the line where a second table begins, if any does."""
+    rows = [record.cells for record in outline.head]
+    leaf = outline.leaf
+    names = normalised(leaf.cells) if leaf else [""] * outline.layout.width
+    found = second_table(rows, outline.layout.data_start, names)
+    return outline if found is None else replace(outline, second_line=outline.head[found].line)
+
+
 def stage_table(
     outline: Outline,
     records: Iterable[Record],
@@ -97,6 +109,7 @@ def stage_table(
             header=normalised(leaf.cells) if leaf else (),
             has_comments=any(reason.startswith("comment") for _, reason in layout.above),
             fill_short=many_are_short(outline.body, layout.width),
+            second_line=outline.second_line,
             first_column=0 if native else _longest_first_cell(outline.body, layout.width),
         )
         if start is not None:

@@ -13,6 +13,7 @@ _CHINESE = {
     "note below the table": "表格下方的说明",
     "header line repeated": "重复的表头",
     "ruling line": "分隔线",
+    "part of a second table": "属于另一张表",
     "blank row": "空行",
     "blank record": "空记录",
     "blank row below the table": "表格下方的空行",

@@ -34,6 +34,8 @@ class RecordSorter:
     """Lines that begin with # stand above the table, so those inside it are comments too."""
     fill_short: bool = False
     """Short records lack their last cells only because these are blank."""
+    second_line: int | None = None
+    """Line where a second table begins, whose records are all rejected; None for none."""
     first_column: int = 0
     """Length of the longest cell seen in the first column; 0 leaves it out of the question."""
     blank_lines: int = 0
@@ -43,6 +45,8 @@ class RecordSorter:
     filled: int = 0
     """Short records that were filled up."""
     repeated: int = 0
+    beyond: int = 0
+    """Lines of a second table."""
     ragged: Counter[int] = field(default_factory=Counter[int])
     """Rejected records by their number of fields."""
     notes: list[str] = field(default_factory=list[str])
@@ -99,7 +103,12 @@ class RecordSorter:
 
     def _sort(self, record: Record, *, ends: bool = False) -> None:
         cells, width = record.cells, self.rows.width
-        if not cells or (not any_filled(cells) and (ends or len(cells) == 1)):
+        is_beyond = self.second_line is not None and record.line >= self.second_line
+        if is_beyond and any_filled(cells):
+            self.beyond += 1
+            put = self.rows.set_aside if record.line == self.second_line else self.rows.reject
+            put(record.line, "part of a second table", cells)
+        elif not cells or (not any_filled(cells) and (ends or len(cells) == 1)):
             self.blank_lines += 1
         elif self.has_comments and cells[0].startswith("#") and len(cells) < max(2, width):
             self.rows.set_aside(record.line, "comment inside the table", cells)
@@ -153,6 +162,13 @@ class RecordSorter:
             (self.repeated, Note(
                 "{n|header line|header lines} repeated among the data set aside.",
                 "数据中重复的 {n} 行表头已另存。", {"n": self.repeated},
+            )),
+            (self.beyond, Note(
+                "A second table begins at line {line}; only the first was read, and "
+                "{n|line|lines} of the second set aside. Save it as a file of its own to use it.",
+                "第 {line} 行起是另一张表；只读取了第一张，第二张的 {n} 行已剔除。"
+                "如需使用，请另存为单独的文件。",
+                {"n": self.beyond, "line": str(self.second_line)},
             )),
             (self.trimmed, Note(
                 "Blank fields at the end of {n|record|records} dropped.",

@@ -318,7 +318,7 @@ def _part_of_total(groups: Groups, named: Mapping[str, str]) -> list[Note]:
         return []
     return [
         groups.sheet.note(
-            "The <shown> shown together hold <shown_share> of the total.",
+            "Together, the <shown> shown hold <shown_share> of the total.",
             "列出的<shown>个{category}合计占总量的<shown_share>。",
             **named,
         )

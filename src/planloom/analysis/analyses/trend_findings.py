@@ -318,12 +318,13 @@ def _average(course: Course) -> tuple[str, str]:
         )
     is_cut = course.timeline.first_is_partial or course.timeline.last_is_partial
     has_gaps = len(course.filled) < len(course.usable)
-    whole_en, whole_zh = ("complete ", "完整的") if is_cut else ("", "")
-    rows_en, rows_zh = (" with rows", "有记录的") if has_gaps else ("", "")
+    whole_en, rows_en = "complete " if is_cut else "", " with rows" if has_gaps else ""
+    named_zh = "且".join(["完整"] * is_cut + ["有记录"] * has_gaps)
+    which_zh = f"{named_zh}的" if named_zh else ""
     words = course.words
     return (
         f"the average of the <averaged> {whole_en}{words.en}s{rows_en} is <average>",
-        f"{rows_zh}{whole_zh}<averaged>{words.counted}平均为<average>",
+        f"{which_zh}<averaged>{words.counted}平均为<average>",
     )
 
 

@@ -93,7 +93,7 @@ def test_errors_for_the_caller_keep_their_message(error: Exception) -> None:
     assert (result.ok, result.error_kind, result.error) == (False, "tool", "No rows left.")
 
 
-@pytest.mark.parametrize("error", [ValueError("wrong"), TimeoutError("slow"), SystemExit(3)])
+@pytest.mark.parametrize("error", [ValueError("wrong"), SystemExit(3)])
 @pytest.mark.parametrize("is_async", [True, False])
 def test_other_exceptions_are_bugs_of_the_tool(error: BaseException, is_async: bool) -> None:
     def fail(n: int) -> int:
@@ -364,3 +364,22 @@ def test_interrupt_that_comes_too_late_hits_nobody() -> None:
             return {result.error_kind for result in results}
 
     assert run(many()) <= {"", "timeout"}
+
+
+def test_time_out_of_a_connection_is_not_the_limit_of_the_tool() -> None:
+    def fail(n: int) -> int:
+        raise TimeoutError("slow")
+
+    result = call(tool(fail), n=1)
+    assert result.error_kind == "tool"
+    assert "slow" in result.error
+
+
+def test_error_of_a_call_speaks_its_language(tmp_path: Path) -> None:
+    def fail() -> int:
+        raise ToolError("No such column.", zh="没有这一列。")
+
+    registry = ToolRegistry([tool(fail)])
+    context = ToolContext(key="k", folder=tmp_path, lang="zh")
+    result = asyncio.run(ToolRunner(registry).call("fail", {}, context))
+    assert result.error == "没有这一列。"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import traceback
 from pathlib import Path
 from typing import cast
 
 from planloom.errors import InputError, ToolError
+from planloom.notes import Lang, Note
 from planloom.tools.codec import decode, encode, shown
 from planloom.tools.result import ToolResult
 from planloom.tools.signature import type_text
@@ -36,10 +38,13 @@ def checked(tool: AnyTool, value: object) -> object:
     return value
 
 
-def failed(tool: AnyTool, error: BaseException) -> ToolResult:
-    """Return the result of a call that raised `error`."""
+def failed(tool: AnyTool, error: BaseException, lang: Lang = "en") -> ToolResult:
+    """Return the result of a call that raised `error`, in the language of the call."""
     if isinstance(error, ToolError | InputError):
-        return ToolResult.failure("tool", _bounded(str(error)))
+        return ToolResult.failure("tool", _bounded(error.text(lang)))
+    if isinstance(error, OSError):
+        # The disk or the network, not the tool, is at fault; later it may work.
+        return ToolResult.failure("tool", _bounded(_system_text(tool, error, lang)))
     if isinstance(error, asyncio.CancelledError):
         return ToolResult.failure("cancelled", f"Tool '{tool.name}' cancelled itself.")
     if isinstance(error, BrokenPromiseError):
@@ -50,6 +55,36 @@ def failed(tool: AnyTool, error: BaseException) -> ToolResult:
         f"Tool '{tool.name}' has a bug and raised {_bounded(said)}{_where(error)}. "
         "Other arguments may work; the bug itself has to be mended in the tool.",
     )
+
+
+def _system_text(tool: AnyTool, error: OSError, lang: Lang) -> str:
+    what = error.strerror or str(error) or type(error).__name__
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    place = f": {' -> '.join(names)}" if names else ""
+    mends = (mend for codes, mend in _SYSTEM_MENDS.items() if error.errno in codes)
+    mend = next(mends, _OTHER_MEND).text(lang)
+    said = Note(
+        "Tool '{tool}' could not go on: {what}{place}.",
+        "工具“{tool}”无法继续：{what}{place}。",
+        {"tool": tool.name, "what": what, "place": place},
+    )
+    return f"{said.text(lang)}{' ' if lang == 'en' else ''}{mend}"
+
+
+_SYSTEM_MENDS: dict[tuple[int, ...], Note] = {
+    (errno.ENOSPC, errno.EDQUOT): Note(
+        "Free some disk space and try again.", "请清理磁盘空间后重试。"
+    ),
+    (errno.EACCES, errno.EPERM, errno.EROFS): Note(
+        "Use a place that may be read and written, or change its permissions.",
+        "请改用有读写权限的位置，或修改其权限。",
+    ),
+    (errno.ENOENT, errno.ENOTDIR, errno.EISDIR): Note("Check the path.", "请检查路径是否正确。"),
+}
+_OTHER_MEND = Note(
+    "Check the file, the disk or the connection, and try again.",
+    "请检查文件、磁盘或网络连接后重试。",
+)
 
 
 def _where(error: BaseException) -> str:

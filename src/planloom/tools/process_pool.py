@@ -19,7 +19,6 @@ from planloom.tools.tool import AnyTool
 
 _START_LIMIT_S = 60
 """For starting Python, and for importing the module of a tool: not part of the tool's limit."""
-_EXIT_S = 2
 
 
 class WorkerLostError(Exception):

@@ -96,7 +96,7 @@ class ToolRunner:
         except LimitReachedError as error:
             return ToolResult.failure("timeout", _timeout_text(tool, ended=error.ended))
         if outcome.error is not None:
-            return failed(tool, outcome.error)
+            return failed(tool, outcome.error, context.lang)
         return ToolResult.success(outcome.value)
 
     async def _find(self, name: str) -> AnyTool:

@@ -52,7 +52,10 @@ class Tool(Generic[P, R_co]):
     idempotent: bool = False
     """Whether a second call with the same key changes nothing more."""
     cache_s: float = 0
-    """How long a result may be used again for the same arguments; 0 means never."""
+    """How long a result may be used again for the same arguments; 0 means never.
+
+    Kept for the engine's result cache; not used by this version: every call runs.
+    """
     approval: Approval = "policy"
     compensation: str | None = None
     """Name of the tool that undoes a call, when a run is rolled back."""

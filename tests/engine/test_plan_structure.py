@@ -76,3 +76,11 @@ def test_plan_without_problems_can_be_run_in_some_order(edges: list[tuple[int, l
     sound = sound and not left and all(set(s.depends_on) <= names for s in steps)
     assert (not structure_problems(Plan(steps=steps))) == sound
     assert set(unused_steps(steps)) <= names
+
+
+def test_ids_that_differ_by_capitals_alone_are_refused():
+    steps = tuple(Step(id=name, tool="t") for name in ("load", "Load", "other"))
+    (problem,) = structure_problems(Plan(steps=steps))
+    assert problem.severity == "error"
+    assert problem.step == "Load"
+    assert "differs from 'load' by capital letters alone" in problem.what

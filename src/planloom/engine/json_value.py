@@ -94,10 +94,6 @@ class JsonReader:
             return value
         raise self._wrong(name, "text", value)
 
-    def optional_text(self, name: str) -> str | None:
-        """Return a text field, or None where it is missing or null."""
-        return self.text(name) if self.has(name) else None
-
     def number(self, name: str, default: float | None = None) -> float:
         """Return a numeric field."""
         value = self._fields.get(name, default)

@@ -18,6 +18,7 @@ def structure_problems(plan: Plan, known: Collection[str] = ()) -> tuple[PlanPro
     names = [step.id for step in plan.steps]
     return (
         *_duplicates(names),
+        *_same_but_for_case(names),
         *(problem for step in plan.steps for problem in _unbound(step, names, known)),
         *_cycles(plan),
         *_unknown_outputs(plan, names),
@@ -28,6 +29,17 @@ def _duplicates(names: list[str]) -> Iterator[PlanProblem]:
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         mend = f"Give each its own id, such as '{name}_2'."
         yield _error(name, f"{names.count(name)} steps have this id.", mend)
+
+
+def _same_but_for_case(names: list[str]) -> Iterator[PlanProblem]:
+    """Yield an error for each id that differs from an earlier one by capitals alone."""
+    first: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        twin = first.setdefault(name.casefold(), name)
+        if twin != name:
+            # Steps write into folders of their ids, which some disks do not tell apart.
+            what = f"its id differs from '{twin}' by capital letters alone."
+            yield _error(name, what, f"Give it another id, such as '{name}_2'.")
 
 
 def _unbound(step: Step, names: list[str], known: Collection[str]) -> Iterator[PlanProblem]:

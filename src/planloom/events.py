@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TextIO
@@ -13,6 +14,8 @@ EventKind = Literal[
     "budget", "run_ended",
 ]  # fmt: skip
 SCHEMA = 1
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,21 @@ class EventSink(Protocol):
 class EventStream:
     """Stamps events with time and run, and hands each to every sink at once."""
 
-    def __init__(self, run: str, *sinks: EventSink, now: Callable[[], datetime] | None = None):
+    def __init__(
+        self,
+        run: str,
+        *sinks: EventSink,
+        outside: Sequence[EventSink] = (),
+        now: Callable[[], datetime] | None = None,
+    ):
+        """Take the sinks of the record, whose errors end the run, and those that only watch.
+
+        One of the `outside` that raises gets no more events, such as a pipe that nobody reads any
+        longer; the others, and the run, go on.
+        """
         self.run = run
         self._sinks = sinks
+        self._outside = list(outside)
         self._now = now or (lambda: datetime.now(UTC))
 
     def emit(self, kind: EventKind, **data: object) -> None:
@@ -52,6 +67,12 @@ class EventStream:
         event = Event(time, self.run, kind, data)
         for sink in self._sinks:
             sink(event)
+        for sink in tuple(self._outside):
+            try:
+                sink(event)
+            except Exception as error:  # noqa: BLE001 -- a watcher may fail in any way
+                self._outside.remove(sink)
+                _log.warning("Run %s: an event sink failed and is left out: %r", self.run, error)
 
 
 def line_writer(stream: TextIO) -> EventSink:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from planloom.engine.artifacts import ArtifactError, ArtifactStore, refs_in, write_atomically
+from planloom.errors import InputError
 from planloom.values import Column, FileRef, TableRef, file_sha256
 
 
@@ -101,7 +102,7 @@ def test_refs_are_found_in_tuples_and_objects(tmp_path: Path):
 def test_interrupted_write_leaves_no_half_file(tmp_path: Path):
     path = tmp_path / "a.json"
     path.mkdir()
-    with pytest.raises(OSError, match=r"a\.json"):
+    with pytest.raises(InputError, match=r"a\.json.*PLANLOOM_HOME"):
         write_atomically(path, b"x")
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 

@@ -12,6 +12,7 @@ from planloom.engine.plan import Plan, Step
 from planloom.engine.run_folder import RunFolder, new_run_id
 from planloom.engine.task import Task
 from planloom.errors import InputError
+from planloom.events import EventStream
 
 
 def test_run_ids_sort_by_time():
@@ -70,5 +71,18 @@ def test_unreadable_records_are_input_errors(tmp_path: Path):
 
 def test_folder_that_cannot_be_written_is_an_input_error(tmp_path: Path):
     (tmp_path / "runs").write_text("a file", "utf-8")
-    with pytest.raises(InputError, match="Set PLANLOOM_HOME"):
+    with pytest.raises(InputError, match="set PLANLOOM_HOME"):
         RunFolder(tmp_path, "run-1").open_events()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_full_disk_under_the_events_is_an_input_error(tmp_path: Path):
+    folder = RunFolder(tmp_path, "run-1")
+    folder.path.mkdir(parents=True)
+    (folder.path / "events.jsonl").symlink_to("/dev/full")
+    with (
+        folder.event_log() as log,
+        pytest.raises(InputError, match=r"No space left.*events\.jsonl.*PLANLOOM_HOME") as caught,
+    ):
+        EventStream("run-1", log).emit("budget")
+    assert "无法写入运行目录" in caught.value.text("zh")

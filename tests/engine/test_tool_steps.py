@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from planloom.engine.approval import ApprovalPolicy
+from planloom.engine.artifacts import Artifact, ArtifactStore
 from planloom.engine.execution import RunOptions, execute
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import StepCall, TaskView
@@ -363,3 +365,48 @@ def test_library_code_may_still_pass_typed_references(tmp_path: Path):
     runner = ToolRunner(ToolRegistry(TOOLS))
     result = asyncio.run(runner.call("publish", {"images": [image]}, context))
     assert result.value == ["png"]
+
+
+def test_person_is_told_that_keys_were_left_out(bench: Bench):
+    many = {f"k{number}": number for number in range(25)}
+    call = StepCall(key="run-1/1.x", step=step("x", join, parts=[], count=many), results={})
+    shown = bench.steps.shown_arguments(call)["count"]
+    assert isinstance(shown, dict)
+    assert len(shown) == 21
+    assert shown["..."] == "[... 5 more ...]"
+
+
+def test_files_are_hashed_off_the_event_loop(bench: Bench):
+    loop_thread: list[int] = []
+    hashed: list[int] = []
+
+    class Store(ArtifactStore):
+        def check_files(self, value: object) -> None:
+            hashed.append(threading.get_ident())
+            super().check_files(value)
+
+        def keep_files(self, value: object, producer: str) -> list[Artifact]:
+            hashed.append(threading.get_ident())
+            return super().keep_files(value, producer)
+
+    registry = ToolRegistry(TOOLS)
+    runner = ToolStepRunner(
+        registry, ToolRunner(registry), Store(bench.folder.path), EventStream("run-1")
+    )
+
+    async def run() -> None:
+        loop_thread.append(threading.get_ident())
+        made = await runner.run(
+            StepCall(key="run-1/1.load", step=step("load", make_table, rows=3), results={})
+        )
+        assert made.result is not None
+        call = StepCall(
+            key="run-1/1.sum",
+            step=step("sum", summarise, table="$load"),
+            results={"load": made.result},
+        )
+        assert (await runner.run(call)).result is not None
+
+    asyncio.run(run())
+    assert len(hashed) == 3
+    assert loop_thread[0] not in hashed

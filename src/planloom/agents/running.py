@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TypeVar
 
 from planloom.engine.execution import RunOptions, execute
@@ -24,6 +25,7 @@ from planloom.tools.registry import ToolRegistry
 from planloom.tools.runner import ToolRunner
 
 T = TypeVar("T")
+_LOOK_S = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,36 +94,56 @@ def run_sync(work: Coroutine[object, object, T]) -> T:
 
 
 def _run_in_thread(work: Coroutine[object, object, T]) -> T:
-    begun: Future[Callable[[], object]] = Future()
+    interrupt = _Interrupt()
 
     async def cancellable() -> T:
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        task = asyncio.current_task()
         assert task is not None  # noqa: S101 -- a coroutine of asyncio.run is a task
-        begun.set_result(lambda: loop.call_soon_threadsafe(task.cancel))
+        interrupt.may_cancel(asyncio.get_running_loop(), task)
         return await work
 
-    with ThreadPoolExecutor(max_workers=1) as thread, _keyboard_interrupt():
+    with interrupt.listening(), ThreadPoolExecutor(max_workers=1) as thread:
         ended = thread.submit(asyncio.run, cancellable())
+        while not ended.done():
+            # Not one long wait: Windows does not look at Ctrl-C in the middle of one.
+            wait([ended], timeout=_LOOK_S)
+    if interrupt.happened:
+        raise KeyboardInterrupt
+    return ended.result()
+
+
+class _Interrupt:
+    """Hands a Ctrl-C to the task of another thread, whichever of the two comes first.
+
+    The handler that is in place would raise here, or cancel a task of a loop that stands still.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+        self._cancel: Callable[[], object] | None = None
+
+    def may_cancel(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[object]) -> None:
+        """Name the task; called in its thread."""
+        self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+        if self.happened:
+            self._cancel()
+
+    @contextmanager
+    def listening(self) -> Generator[None]:
+        """Take Ctrl-C over, where Python would deliver it to this thread."""
+        before = signal.getsignal(signal.SIGINT)
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or before in {None, signal.SIG_IGN}:
+            yield
+            return
+        signal.signal(signal.SIGINT, self._handle)
         try:
-            return ended.result()
-        except KeyboardInterrupt:
-            # The loop may have closed by itself in the meantime.
-            with suppress(RuntimeError):
-                begun.result()()
-            wait([ended])
-            raise
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
-
-@contextmanager
-def _keyboard_interrupt() -> Iterator[None]:
-    """Let Ctrl-C raise here: asyncio's own handler would cancel a task of a loop that stands."""
-    before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or before in (None, signal.SIG_IGN):
-        yield
-        return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self.happened = True
+        if self._cancel:
+            with suppress(RuntimeError):  # its loop has just closed by itself
+                self._cancel()

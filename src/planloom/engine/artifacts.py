@@ -6,12 +6,13 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
 
 from planloom.engine.json_value import JsonObject, JsonReader, JsonValue, one_of
-from planloom.errors import ToolError
+from planloom.errors import InputError, ToolError
 from planloom.values import FileRef, ImageRef, TableRef, file_sha256
 
 SCHEMA = 1
@@ -86,7 +87,10 @@ class ArtifactStore:
     def step_folder(self, key: str) -> Path:
         """Return the folder of a step, made if need be: `steps/<epoch.step>/` of the run."""
         folder = self._folder / "steps" / key.rpartition("/")[2]
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(folder, error) from error
         return folder
 
     def keep_files(self, value: object, producer: str) -> list[Artifact]:
@@ -254,15 +258,31 @@ def head_and_tail(text: str, limit: int = PREVIEW_CHARS) -> str:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file under another name and rename it: nobody ever sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file under another name and rename it: nobody ever sees half of it.
+
+    Raises:
+        InputError: the file cannot be written, such as on a full disk.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(data)
         temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise unwritable(path, error) from error
+
+
+def unwritable(path: Path, error: OSError) -> InputError:
+    """Return what to tell a user whose run cannot be recorded."""
+    why = error.strerror or str(error)
+    return InputError(
+        f"The run's folder cannot be written ({why}: {path}). "
+        "Free some space, or set PLANLOOM_HOME to a folder that can be written.",
+        zh=f"无法写入运行目录（{why}：{path}）。请清理磁盘空间，"
+        "或将 PLANLOOM_HOME 设为可写的目录。",
+    )
 
 
 def _described(ref: TableRef | FileRef) -> tuple[ArtifactKind, JsonObject, str]:

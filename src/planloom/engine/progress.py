@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from planloom.engine.approval import ApprovalRequest, Decision
+from planloom.engine.masking import masked
 from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.protocols import StepOutcome
 from planloom.engine.task import OPEN_STATES, StepRecord, StepState, Task
@@ -14,7 +15,7 @@ from planloom.events import EventStream
 
 
 class TaskRecorder:
-    """The only one who changes a running task."""
+    """The only one who changes a running task; it is saved before anyone is told."""
 
     def __init__(
         self,
@@ -32,8 +33,8 @@ class TaskRecorder:
         """Record that the run starts, or goes on."""
         self._task.status = "running"
         self._task.started = self._task.started or self._time()
-        self._events.emit("run_started", goal=self._task.goal, epoch=self._task.epoch)
         self._save(self._task)
+        self._events.emit("run_started", goal=self._task.goal, epoch=self._task.epoch)
 
     def end(self) -> None:
         """Record the verdict; whatever is still running by now has no known end."""
@@ -43,6 +44,7 @@ class TaskRecorder:
                 self.change(replace(record, state="unknown", error=error))
         self._task.status = self._task.verdict()
         self._task.ended = self._time()
+        self._save(self._task)
         self._events.emit(
             "run_ended",
             status=self._task.status,
@@ -52,7 +54,6 @@ class TaskRecorder:
                 for missing in self._task.missing
             ],
         )
-        self._save(self._task)
 
     def plan(
         self, epoch: int, plan: Plan | None, problems: tuple[PlanProblem, ...], *, accepted: bool
@@ -62,17 +63,17 @@ class TaskRecorder:
             "plan",
             epoch=epoch,
             accepted=accepted,
-            plan=plan.to_json() if plan else None,
+            plan=masked(plan.to_json()) if plan else None,
             problems=[problem.to_json() for problem in problems],
         )
 
     def add_plan(self, plan: Plan) -> None:
         """Begin the next epoch."""
         self._task.add_plan(plan)
+        self._save(self._task)
         for record in self._task.epoch_records():
             if record.state not in OPEN_STATES:
                 self._emit_state(record)
-        self._save(self._task)
 
     def step(
         self,
@@ -96,8 +97,8 @@ class TaskRecorder:
         if record.state not in OPEN_STATES and not record.ended:
             record = replace(record, ended=self._time())
         self._task.update_step(record)
-        self._emit_state(record)
         self._save(self._task)
+        self._emit_state(record)
 
     def approval(self, subject: ApprovalRequest | str, decision: Decision | None) -> None:
         """Record that a person is asked (the request), or what they decided (the step's key)."""

@@ -6,15 +6,18 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
-from planloom.engine.artifacts import ArtifactStore, write_atomically
+from planloom.engine.artifacts import ArtifactStore, unwritable, write_atomically
 from planloom.engine.json_value import JsonValue
+from planloom.engine.masking import masked
 from planloom.engine.task import Task
 from planloom.errors import InputError
+from planloom.events import Event, EventSink, line_writer
 
 SAVE_INTERVAL_S = 0.2
 """Writing the whole record at each end would cost the square of the number of steps."""
@@ -37,7 +40,8 @@ def new_run_id(
 class RunFolder:
     """`runs/<id>/` of a home folder.
 
-    events.jsonl: the event stream · task.json: the records · plan-<epoch>.json: the plans ·
+    events.jsonl: the event stream · task.json: the records · plan-<epoch>.json: the plans, for
+    people, so that secrets are masked; a run is resumed from task.json, which has them all ·
     steps/<epoch.step>/: what tools write · artifacts/: what the engine keeps.
     """
 
@@ -68,10 +72,30 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             return (self.path / "events.jsonl").open("a", encoding="utf-8", newline="\n")
         except OSError as error:
-            raise InputError(
-                f"The run's folder cannot be written ({error.strerror}: {self.path}). "
-                "Set PLANLOOM_HOME to a folder that can."
-            ) from error
+            raise unwritable(self.path, error) from error
+
+    @contextmanager
+    def event_log(self) -> Generator[EventSink]:
+        """Give a sink that appends to events.jsonl.
+
+        Raises:
+            InputError: the file cannot be written, now or at any event; a full disk, most often.
+        """
+        log = self.open_events()
+        write = line_writer(log)
+
+        def write_or_say(event: Event) -> None:
+            try:
+                write(event)
+            except OSError as error:
+                raise unwritable(self.path / "events.jsonl", error) from error
+
+        try:
+            yield write_or_say
+        finally:
+            # What could not be written was told already, with the event.
+            with suppress(OSError):
+                log.close()
 
     def save(self, task: Task) -> None:
         """Write task.json, and a file for each plan that is new.
@@ -81,7 +105,7 @@ class RunFolder:
         """
         new_plans = range(self._plans_written + 1, task.epoch + 1)
         for epoch in new_plans:
-            self._write(f"plan-{epoch}.json", task.plans[epoch - 1].to_json())
+            self._write(f"plan-{epoch}.json", masked(task.plans[epoch - 1].to_json()))
             self._plans_written = epoch
         soon = self._clock() - self._saved_at < SAVE_INTERVAL_S
         if soon and task.status == "running" and not new_plans:

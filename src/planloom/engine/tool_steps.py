@@ -11,6 +11,7 @@ from typing import cast
 
 from planloom.engine.artifacts import Artifact, ArtifactStore, head_and_tail
 from planloom.engine.json_value import JsonValue
+from planloom.engine.masking import masked
 from planloom.engine.plan import Step
 from planloom.engine.protocols import StepCall, StepOutcome, StepRules
 from planloom.engine.references import resolve
@@ -74,13 +75,13 @@ class ToolStepRunner:
         )
 
     def shown_arguments(self, call: StepCall, /) -> dict[str, JsonValue]:
-        """Return the arguments as the tool will get them, shortened for people to read."""
+        """Return the arguments as the tool will get them, shortened, without secrets."""
         try:
             arguments = codec.encode(self._arguments(call))
         except (ToolError, PlanError):
             # The call will fail and say why; a person may still see what was planned.
             arguments = call.step.input
-        return cast("dict[str, JsonValue]", _shortened(arguments))
+        return cast("dict[str, JsonValue]", _shortened(masked(arguments)))
 
     async def run(self, call: StepCall, /) -> StepOutcome:
         """Call the tool once."""
@@ -92,9 +93,13 @@ class ToolStepRunner:
         if not result.ok:
             return _failure(result)
         try:
-            return StepOutcome(result=self._keep(call, result.value))
+            # Files are hashed there, which takes seconds for a large one.
+            kept, artifacts = await asyncio.to_thread(self._keep, call, result.value)
         except ToolError as error:
             return StepOutcome(error=str(error), error_kind="crash")
+        for artifact in artifacts:
+            self._emit(artifact)
+        return StepOutcome(result=kept)
 
     async def undo(self, call: StepCall, result: StepResult, /) -> StepOutcome:
         """Call the tool that undoes the step's.
@@ -105,7 +110,8 @@ class ToolStepRunner:
         undoing = self._registry.get(self._registry.get(call.step.tool).compensation or "")
         wanted = {parameter.name for parameter in undoing.inputs}
         try:
-            known = self._arguments(call) | {"result": self.value(result)}
+            own = await asyncio.to_thread(self._arguments, call)
+            known = own | {"result": await asyncio.to_thread(self.value, result)}
             arguments = {name: value for name, value in known.items() if name in wanted}
             _refuse_spelled(spelled_references(undoing, arguments, resolved=True))
         except (ToolError, PlanError) as error:
@@ -166,7 +172,7 @@ class ToolStepRunner:
             "tool_call",
             key=key,
             tool=tool,
-            arguments=_shortened(call.step.input),
+            arguments=_shortened(masked(call.step.input)),
             ok=result.ok,
             error=result.error,
             error_kind=result.error_kind,
@@ -174,20 +180,19 @@ class ToolStepRunner:
         )
         return result
 
-    def _keep(self, call: StepCall, value: object) -> StepResult:
+    def _keep(self, call: StepCall, value: object) -> tuple[StepResult, list[Artifact]]:
         encoded = codec.encode(value)
         kept = self._store.keep_files(value, call.key)
         large = len(json.dumps(encoded, ensure_ascii=False)) > MAX_INLINE_CHARS
         if large:
             kept.append(self._store.keep_json(encoded, call.key, number=len(kept) + 1))
-        for artifact in kept:
-            self._emit(artifact)
-        return StepResult(
+        result = StepResult(
             tool=call.step.tool,
             value=None if large else encoded,
             artifact=kept[-1].id if large else "",
             artifacts=tuple(artifact.id for artifact in kept),
         )
+        return result, kept
 
     def _emit(self, artifact: Artifact) -> None:
         record = artifact.to_json()
@@ -215,7 +220,9 @@ def _shortened(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return head_and_tail(value, _SHOWN_CHARS)
     if isinstance(value, Mapping):
-        return {key: _shortened(item) for key, item in list(value.items())[:_SHOWN_ITEMS]}
+        shown = {key: _shortened(item) for key, item in list(value.items())[:_SHOWN_ITEMS]}
+        left = len(value) - len(shown)
+        return {**shown, "...": f"[... {left} more ...]"} if left else shown
     if isinstance(value, Sequence):
         items = [_shortened(item) for item in value[:_SHOWN_ITEMS]]
         left = len(value) - len(items)

@@ -224,6 +224,7 @@ def test_padding_is_no_part_of_fields(load: Load, text: str) -> None:
 
 
 def test_blanks_around_some_fields_stay(load: Load) -> None:
+    assert rows(load("a,b\nx,y \nz,w\n")) == [("x", "y "), ("z", "w")]
     assert rows(load("a,b\n  x  ,y\nz, w\nu,v\n"))[:2] == [("  x  ", "y"), ("z", " w")]
 
 
@@ -238,6 +239,17 @@ def test_records_may_leave_out_their_last_field(load: Load, every: int, small_by
     assert table.header == ("a", "b", "c", "note")
     assert table.rows_kept == 60
     assert "60 records" in said(table) or "30 records" in said(table)
+
+
+def test_some_records_that_end_at_the_same_field_are_filled_up(load: Load) -> None:
+    lines = [f"{i},{i * 2}" + ("" if i % 3 == 0 else ",x") for i in range(30)]
+    assert load("\n".join(["a,b,note", *lines]) + "\n").rows_kept == 30
+
+
+def test_header_given_twice_is_one_row(load: Load) -> None:
+    table = load("id,name\nid,name\n1,a\n")
+    assert "The header has 2 rows" not in said(table)
+    assert reasons(table) == ["header line repeated"]
 
 
 def test_header_repeated_in_a_large_table_of_text_is_no_record(load: Load) -> None:

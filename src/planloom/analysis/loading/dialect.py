@@ -168,7 +168,8 @@ def _is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
     if all(cell[0] == " " for cell in later):
         return True
     even = all(len({len(cells[i]) for cells in full}) == 1 for i in range(width - 1))
-    return even and sum(cell != cell.strip() for cell in later) > len(later) / 4
+    before = [cell for cells in full for cell in cells[:-1]]
+    return even and sum(cell.endswith(" ") for cell in before) > len(before) / 4
 
 
 def _is_drawn(cells: list[str]) -> bool:

@@ -345,6 +345,8 @@ def _group_row_above(
     above = leaf - 1
     if above < 0 or not any_filled(rows[above]) or _is_comment(rows[above], width):
         return None
+    if normalised(rows[above]) == normalised(rows[leaf]):
+        return None
     if filled_cells(rows[above]) == 1 and not _partial_spans(spans, above, width):
         return None
     return above if _is_group_row(rows, above, leaf, width, spans) else None

@@ -161,8 +161,12 @@ def _longest_first_cell(records: Sequence[Record], width: int) -> int:
 def many_are_short(records: Sequence[Record], width: int) -> bool:
     """Return whether leaving out blank cells at the end is the custom of the file."""
     sizes = [len(record.cells) for record in records if len(record.cells) > 1]
-    short = sum(size < width for size in sizes)
-    return 1 < short == len(sizes) or (short >= 20 and short > len(sizes) * 0.25)
+    short = [size for size in sizes if size < width]
+    if 1 < len(short) == len(sizes):
+        return True
+    # Few short records show a custom when all of them end at the same field.
+    enough = 5 if len(set(short)) == 1 else 20
+    return len(short) >= enough and len(short) > len(sizes) * 0.25
 
 
 def _dropped_notes(count: int) -> tuple[Note, ...]:

@@ -7,6 +7,7 @@ import re
 import zipfile
 from pathlib import Path
 
+from planloom.analysis.loading.encoding import wide_without_mark
 from planloom.analysis.loading.results import FileFormat
 from planloom.errors import InputError
 
@@ -126,18 +127,19 @@ def _recognise_ole(path: Path, name: str) -> FileFormat:
 
 
 def _is_binary(head: bytes) -> bool:
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or wide_without_mark(head):
         return False
     controls = sum(head.count(byte) for byte in range(1, 32) if byte not in (9, 10, 11, 12, 13, 27))
     nuls = head.count(0)
-    # UTF-16 without a mark has many NULs, all in the even or all in the odd places.
+    # UTF-16 with few characters outside of ASCII has many NULs, all in even or all in odd places.
     if nuls > len(head) * 0.3:
         return min(head[::2].count(0), head[1::2].count(0)) > nuls * 0.2
     return controls > max(4, len(head) * 0.05)
 
 
 def _recognise_text(head: bytes, name: str) -> FileFormat:
-    text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8", "replace")
+    has_mark = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    text = head.decode("utf-16" if has_mark else wide_without_mark(head) or "utf-8", "replace")
     text = text.lstrip("\ufeff\x1e \t\r\n")
     first, _, rest = text.partition("\n")
     if name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):

@@ -45,6 +45,8 @@ class DateRange:
     """The day after the last one; None when open."""
     month: int = 0
     """A month (1 to 12) without its year; then `first` and `end` are not known yet."""
+    length: int = 1
+    """How many months, from that one on, are meant: 6 for 上半年."""
 
 
 def find_ranges(text: str, today: date) -> tuple[DateRange, ...]:
@@ -60,9 +62,12 @@ def find_ranges(text: str, today: date) -> tuple[DateRange, ...]:
             span = None if taken else _span(read, match, today)
             if span:
                 found.append(DateRange(match.start(), match.end(), *span))
-    found += (r for r in _bare_months(text) if not any(_overlap(r, other) for other in found))
+    for bare in (*_parts_of_year(text), *_bare_months(text)):
+        if not any(_overlap(bare, other) for other in found):
+            found.append(bare)
     found.sort(key=lambda r: r.start)
-    return tuple(_open_ended(r, text) for r in _joined(found, text))
+    joined = [_open_ended(r, text) for r in _joined(found, text)]
+    return tuple(_with_year(joined))
 
 
 def _span(
@@ -182,14 +187,14 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Reader], ...] = tuple(
         (rf"{_YEAR}\s*年?的?(?P<nth>[上下])半年", _half),
         (rf"\bh(?P<nth>[12])\s*(?:of\s+)?{_YEAR}", _half),
         (rf"\b(?P<nth>first|second)\s+half\s+(?:of\s+)?{_YEAR}", _half),
-        (r"(?P<rel>去年|今年)?的?(?P<nth>[上下])半年", _half),
+        (r"(?P<rel>去年|今年)的?(?P<nth>[上下])半年", _half),
         (r"(?<!\d)(?P<year>(?:19|20)\d\d)\s*年?\s*(?:-|–|—|~|至|到)\s*(?P<last>(?:19|20)\d\d)(?!\d)年?",
          _years),
         (r"(?<!\d)(?P<year>(?:19|20)\d\d)\s*年\s*(?P<month>1[0-2]|0?[1-9])\s*月份?", _month),
         (r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/](?P<month>1[0-2]|0?[1-9])(?![\d-])", _month),
         (rf"\b{_MONTH}\s*(?:of\s+|in\s+|,\s*)?{_YEAR}", _month),
         (rf"\b(?:last|past|previous|recent)\s+{_COUNT}\s+{_UNIT_EN}s?\b", _recent),
-        (rf"(?:最近|近|过去|前)的?{_COUNT}个?{_UNIT_ZH}(?!度?排)", _recent),
+        (rf"(?:最近|近|过去|前(?![两二三23]个?季度))的?{_COUNT}个?{_UNIT_ZH}(?!度?排)", _recent),
         (rf"\b(?:last|previous)\s+{_UNIT_EN}\b", _previous),
         (rf"\b(?:this|current)\s+{_UNIT_EN}\b", _this),
         (r"\byear to date\b|\bytd\b|今年以来|年初至今", _to_date),
@@ -213,6 +218,42 @@ def _bare_months(text: str) -> Iterator[DateRange]:
     for match in _BARE_MONTH.finditer(text):
         month = _MONTH_NUMBERS[match["name"]] if match["name"] else int(match["number"])
         yield DateRange(match.start(), match.end(), None, None, month)
+
+
+_PART_OF_YEAR = re.compile(
+    r"(?P<half>[上下])半年|(?<![a-z\d])h(?P<h>[12])(?![a-z\d])"
+    r"|\b(?P<nth_half>first|second|1st|2nd)\s+half\b(?:\s+of\s+the\s+year)?"
+    r"|(?<![a-z\d])q(?P<q>[1-4])(?![a-z\d])"
+    r"|前(?P<first>[两二三23])个?季度"
+    r"|第(?P<quarter>[1-4一二三四])个?季度?|(?<![\w前近后每个])(?P<zh>[一二三四1-4])季度(?!末)"
+    r"|\b(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)\s+quarter\b(?:\s+of\s+the\s+year)?"
+)
+
+
+def _parts_of_year(text: str) -> Iterator[DateRange]:
+    """Find halves and quarters whose year is not said."""
+    for match in _PART_OF_YEAR.finditer(text):
+        kind, word = next((k, w) for k, w in match.groupdict().items() if w)
+        if kind == "first":  # 前三季度: the first three quarters
+            yield DateRange(match.start(), match.end(), None, None, 1, 9 if word in "三3" else 6)
+            continue
+        size = 6 if kind in ("half", "h", "nth_half") else 3
+        month = size * (_ORDINALS[word] - 1) + 1
+        yield DateRange(match.start(), match.end(), None, None, month, size)
+
+
+def _with_year(found: list[DateRange]) -> list[DateRange]:
+    """Give the parts of a year the only year that the goal names: "in 2024, ... Q1"."""
+    years = {r.first.year for r in found if r.first and r.end and (r.first, r.end) == (
+        date(r.first.year, 1, 1), date(r.first.year + 1, 1, 1))}  # fmt: skip
+    if len(years) != 1:
+        return found
+    (year,) = years
+    dated: list[DateRange] = []
+    for r in found:
+        first, end = months(year, r.month, r.length) if r.month else (r.first, r.end)
+        dated.append(replace(r, first=first, end=end, month=0))
+    return dated
 
 
 _BETWEEN = re.compile(
@@ -247,7 +288,7 @@ _BEFORE = re.compile(r"\bbefore\s*$|早于\s*$|\bprior to\s*$")
 _UNTIL = re.compile(r"\b(?:until|till|up to|through)\s*$|截至\s*$|截止到?\s*$")
 _ZH_SINCE = re.compile(r"\s*(?:以来|起|至今|开始|及以后|及之后|onwards?\b)")
 _ZH_AFTER = re.compile(r"\s*(?:之后|以后|后(?!十|\d|\w名))")
-_ZH_BEFORE = re.compile(r"\s*(?:之前|以前|前(?!十|\d|\w名))")
+_ZH_BEFORE = re.compile(r"\s*(?:之前|以前|前(?!十|\d|\w名|[一两二三]个?季|[上下]?半年))")
 
 
 def _open_ended(r: DateRange, text: str) -> DateRange:

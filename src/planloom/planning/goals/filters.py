@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 from planloom.notes import Scalar
 from planloom.planning.goals.columns import ColumnIndex
+from planloom.planning.goals.concepts import concepts_by_words
 from planloom.planning.goals.dates import DateRange, months
 from planloom.planning.goals.intent import ColumnShape, Comparison, Filter
 from planloom.planning.goals.negation import read_negations
@@ -31,6 +32,10 @@ class Scope:
     """Bounds on numbers."""
     loose_limits: list[str] = field(default_factory=list[str])
     """Bounds that name no column."""
+    unread_limits: list[str] = field(default_factory=list[str])
+    """Bounds that are no number."""
+    pass_marks: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Words such as 不及格, and the column of scores they bound."""
     unwanted_kinds: set[str] = field(default_factory=set[str])
     unwanted_columns: set[str] = field(default_factory=set[str])
     missing_values: list[str] = field(default_factory=list[str])
@@ -65,46 +70,124 @@ def _take_limits(terms: Sequence[Term], scope: Scope, index: ColumnIndex) -> lis
     """Take out bounds such as "age over 60" or 金额100以上, with the column they bound."""
     gone: set[int] = set()
     for i, term in enumerate(terms):
+        if term.tag == "bound" and term.data in ("pass", "fail"):
+            gone |= _take_pass_mark(terms, i, scope, index)
         if term.tag != "digits":
             continue
-        before = _near(terms, i, -1)
-        after = _near(terms, i, 1)
         number, unit = _amount(terms, i)
+        unit |= _unit_words(terms, i + len(unit))
+        before = _near(terms, i, -1)
+        after = _near(terms, max({i, *unit}), 1)
         if after is not None and terms[after].tag == "bound":
             comparison, words = terms[after].data, {i, after}
         elif before is not None and terms[before].tag in ("limit", "over"):
             comparison, words = terms[before].data or ">", {i, before}
         else:
             continue
-        at = next(
-            (
-                j
-                for j in range(min(words) - 1, max(min(words) - 5, -1), -1)
-                if (name := column_of(terms[j], index)) and index.roles[name] == "measure"
-            ),
-            None,
-        )
+        at = _measure_before(terms, min(words), index)
         gone |= words | unit
         column = column_of(terms[at], index) if at is not None else _of_unit(terms, i, index)
         if column is None:
             scope.loose_limits.append(" ".join(terms[j].text for j in sorted(words)))
             continue
-        gone |= {at} if at is not None else set()
+        gone |= set(range(at, min(words))) if at is not None else set()
         scope.limits.append(
             Filter(column=column, comparison=_COMPARISONS[comparison], value=number)
         )
+    scope.unread_limits += _unread_limits(terms, gone, index)
     return [term for i, term in enumerate(terms) if i not in gone]
+
+
+def _unread_limits(terms: Sequence[Term], gone: set[int], index: ColumnIndex) -> list[str]:
+    """Return the bounds that are no number: 超过平均值, "below target", 本科以上."""
+    found: list[str] = []
+    for i, term in enumerate(terms):
+        before, after = terms[i - 1] if i else None, terms[i + 1] if i + 1 < len(terms) else None
+        if i in gone or term.data not in _COMPARISONS:
+            continue
+        if term.tag == "limit" and after and (
+            after.tag == "how" or after.text.lower() in _YARDSTICKS
+            or _names_measure(terms, i + 1, index)
+        ):  # fmt: skip
+            found.append(_joined(term, after))
+        elif term.tag == "bound" and before and before.stop == term.start:
+            found.append(_joined(before, term))
+    return found
+
+
+def _joined(left: Term, right: Term) -> str:
+    return left.text + (" " if right.start > left.stop else "") + right.text
+
+
+def _measure_before(terms: Sequence[Term], i: int, index: ColumnIndex) -> int | None:
+    """Return the position of the measure that a bound at `i` is about: 数学 of "数学成绩90以上"."""
+    for j in range(i - 1, max(i - 5, -1), -1):
+        if not _names_measure(terms, j, index):
+            continue
+        leans = j > 0 and terms[j - 1].stop == terms[j].start and terms[j].tag == "concept"
+        return j - 1 if leans and _names_measure(terms, j - 1, index) else j
+    return None
+
+
+def _names_measure(terms: Sequence[Term], j: int, index: ColumnIndex) -> bool:
+    name = column_of(terms[j], index)
+    return name is not None and index.roles[name] == "measure"
+
+
+def _take_pass_mark(terms: Sequence[Term], i: int, scope: Scope, index: ColumnIndex) -> set[int]:
+    """Take out 数学不及格: a score under the pass mark."""
+    at = _measure_before(terms, i, index)
+    scores = [n for n in index.columns
+              if index.roles[n] == "measure" and "score" in index.families(n)]  # fmt: skip
+    named = column_of(terms[at], index) if at is not None else None
+    column = named if named in scores else scores[0] if not named and len(scores) == 1 else None
+    if column is None:
+        scope.loose_limits.append(terms[i].text)
+        return {i}
+    comparison: Comparison = "<" if terms[i].data == "fail" else ">="
+    scope.limits.append(Filter(column=column, comparison=comparison, value=PASS_MARK))
+    scope.pass_marks.append((terms[i].text, column))
+    return {i} if at is None else set(range(at, i + 1))
+
+
+def _unit_words(terms: Sequence[Term], i: int) -> set[int]:
+    """Return the position of a unit after the number that ends at `i`: 90分以上, "60 years old"."""
+    found: set[int] = set()
+    for j in range(i + 1, min(i + 4, len(terms))):
+        if terms[j].text.lower() not in _UNIT_WORDS:
+            break
+        found.add(j)
+    return found
 
 
 def _of_unit(terms: Sequence[Term], i: int, index: ColumnIndex) -> str | None:
     """Return the only measure whose unit stands after a number: 60岁以上."""
     unit = terms[i + 1].text.lower() if i + 1 < len(terms) else ""
+    around = " ".join(term.text.lower() for term in terms[max(i - 3, 0) : i + 4])
+    if any(word in around for word in _AGE_WORDS):
+        match = index.resolve(concepts_by_words()["age",])
+        return match.column if match and index.roles[match.column] == "measure" else None
     owners = [name for name, column in index.columns.items()
               if column.unit and unit.startswith(column.unit.lower())
               and index.roles[name] == "measure"]  # fmt: skip
     return owners[0] if len(owners) == 1 else None
 
 
+PASS_MARK = 60
+_UNIT_WORDS = ("分", "岁", "周岁", "元", "块", "天", "次", "件", "人", "%", "year", "years", "old",
+               "of", "age", "year old", "points", "days")  # fmt: skip
+_YARDSTICKS = ("目标", "预期", "标准", "计划", "target", "plan", "expectation", "average", "mean",
+               "median", "the")  # fmt: skip
+_AGE_WORDS = (
+    "岁",
+    "year old",
+    "years old",
+    "years of age",
+    "older",
+    "younger",
+    "aged",
+    "over the age",
+)
 _COMPARISONS: dict[str, Comparison] = {">": ">", "<": "<", ">=": ">=", "<=": "<="}
 _LARGE = {"万": 10_000, "亿": 100_000_000, "k": 1_000, "m": 1_000_000, "million": 1_000_000}
 
@@ -241,7 +324,7 @@ def range_filters(r: DateRange, column: ColumnShape) -> tuple[Filter, ...] | Non
     first, end = r.first, r.end
     low, high = _as_date(column.min), _as_date(column.max)
     if r.month and high:
-        first, end = _latest_month(r.month, low, high)
+        first, end = _latest_months(r.month, r.length, low, high)
     if first is None and end is None:
         return None
     if (high and first and first > high) or (low and end and end <= low):
@@ -257,9 +340,11 @@ def range_filters(r: DateRange, column: ColumnShape) -> tuple[Filter, ...] | Non
     return tuple(filters)
 
 
-def _latest_month(month: int, low: date | None, high: date) -> tuple[date | None, date | None]:
+def _latest_months(
+    month: int, length: int, low: date | None, high: date
+) -> tuple[date | None, date | None]:
     year = high.year if high.month >= month else high.year - 1
-    first, end = months(year, month)
+    first, end = months(year, month, length)
     return (None, None) if low and end <= low else (first, end)
 
 

@@ -133,10 +133,11 @@ def no_such_column(word: str, nearest: Sequence[str]) -> Note:
     """Say that the data lacks something the goal names."""
     if not nearest:
         return _both("The data holds no “{word}”.", "数据中没有“{word}”。", word=word)
+    listed = list(map(_short, nearest))
     return Note(
         "The data holds no “{word}”. The nearest columns are: {nearest}.",
-        "数据中没有“{word}”。最接近的列：{nearest}。",
-        {"word": _short(word), "nearest": ", ".join(map(_short, nearest))},
+        "数据中没有“{word}”。最接近的列：{nearest_zh}。",
+        {"word": _short(word), "nearest": ", ".join(listed), "nearest_zh": "、".join(listed)},
     )
 
 
@@ -163,6 +164,15 @@ def no_column_for_limit(words: str) -> Note:
     return _both(
         "It is not clear which column “{words}” is about, so nothing was filtered by it.",
         "不清楚“{words}”针对哪一列，因此没有按它筛选。",
+        words=words,
+    )
+
+
+def unread_condition(words: str) -> Note:
+    """Say that a condition was seen and not understood."""
+    return _both(
+        "The condition “{words}” was not understood, so nothing was filtered by it.",
+        "没有理解“{words}”这一条件，因此没有按它筛选。",
         words=words,
     )
 
@@ -221,6 +231,91 @@ ROWS_COUNTED = Note(
 )
 
 
+NO_SHARE_OF_CONDITION = Note(
+    "The share of people or records that meet a condition is not among the analyses yet; "
+    "those that meet it are described instead.",
+    "暂不支持计算满足条件的人数（或记录）占全部的比例，改为给出满足条件的数据的概况。",
+)
+
+
+def no_arithmetic(first: str, second: str) -> Note:
+    """Say that columns are not added to or subtracted from each other."""
+    return _both(
+        "Adding or subtracting columns ({first} and {second}) is not available yet; "
+        "only the columns themselves are analysed.",
+        "暂不支持列与列相加或相减（“{first}”与“{second}”），只能分别分析各列。",
+        first=first, second=second,
+    )  # fmt: skip
+
+
+def mean_per_row_not_person(word: str, person: str) -> Note:
+    """Say that the mean of rows stands in for one of persons."""
+    return _both(
+        "“{word}” is given as the mean of the rows. One {person} may have several rows; "
+        "the total divided by the number of persons is not available yet.",
+        "“{word}”按每条记录的平均值给出。同一“{person}”可能有多条记录，暂不支持用总额除以人数。",
+        word=word, person=person,
+    )  # fmt: skip
+
+
+def row_is_person(word: str) -> Note:
+    """Say that each row was taken as one person."""
+    return _both(
+        "No column tells persons apart, so “{word}” is the mean of the rows.",
+        "数据中没有区分个人的列，因此“{word}”按每条记录的平均值计算。",
+        word=word,
+    )
+
+
+def namesakes(name: str, person_id: str) -> Note:
+    """Say that people of one name are put together."""
+    return _both(
+        "There are fewer values of {name} than of {person_id}: people with the same {name} are "
+        "put together.",
+        "“{name}”的取值少于“{person_id}”，存在重名；同名的人合并统计。",
+        name=name, person_id=person_id,
+    )  # fmt: skip
+
+
+def base_year_kept(words: str, first: str) -> Note:
+    """Say that the year before is kept for a comparison with it."""
+    return _both(
+        "A comparison with the year before needs that year, so for “{words}” the data from "
+        "{first} on is kept.",
+        "同比需要上一年的数据作基数，因此“{words}”的数据从 {first} 起保留。",
+        words=words, first=first,
+    )  # fmt: skip
+
+
+def no_base_year(words: str) -> Note:
+    """Say that the year before is left out since other analyses want just the year named."""
+    return _both(
+        "All analyses share the restriction to “{words}”, so the year before it, which a "
+        "year-over-year comparison needs, is left out. Ask for the comparison alone to get it.",
+        "所有分析共用“{words}”这一时间范围，不含作为同比基数的上一年。单独提出同比的目标即可得到。",
+        words=words,
+    )
+
+
+def year_chosen(words: str, first: str, last: str) -> Note:
+    """Say which year was taken for a part of a year."""
+    return _both(
+        "“{words}” names no year; the latest one in the data was taken, not all years: "
+        "{first} to {last}.",
+        "“{words}”没有指明年份，取数据中最近的一个（{first} 至 {last}），不是所有年份。",
+        words=words, first=first, last=last,
+    )  # fmt: skip
+
+
+def pass_mark(word: str, column: str) -> Note:
+    """Say where the pass mark was set."""
+    return _both(
+        "“{word}” was taken with a pass mark of {mark} in {column}.",
+        "“{word}”以“{column}”{mark} 分为及格线。",
+        word=word, column=column, mark="60",
+    )  # fmt: skip
+
+
 def row_is(word: str) -> Note:
     """Say that rows were counted for a word."""
     return _both(
@@ -254,8 +349,8 @@ def date_chosen(column: str, others: Sequence[str]) -> Note:
     """Say which of several time columns was taken."""
     return _both(
         "Time is measured by {column}; the data also has: {others}.",
-        "时间以“{column}”为准；数据中还有：{others}。",
-        column=column, others=", ".join(others),
+        "时间以“{column}”为准；数据中还有：{others_zh}。",
+        column=column, others=", ".join(others), others_zh="、".join(others),
     )  # fmt: skip
 
 

@@ -200,6 +200,8 @@ class Scanner:
         tags = {word.tag for word in reading.words}
         if "grain" in tags and "date" in self._index.roles.values():
             return True
+        if any(word.data == "pass rate" for word in reading.words):
+            return False
         return bool(tags.intersection(_STRUCTURE)) and not _in_slot(terms)
 
     def _prefers_word(
@@ -229,7 +231,8 @@ class Scanner:
             return True
         if self._begins_with(after, column) and not (before and before[0].is_slot):
             return True  # "the day shift"
-        if reading.column or has_match or reading.words or len(plain.text) == 1:
+        is_worded = any(word.tag != "bound" for word in reading.words)
+        if reading.column or has_match or is_worded or len(plain.text) == 1:
             return False
         # Two letters are a code such as "US" only when written like it.
         return len(plain.text) > 2 or not plain.text.isascii() or plain.text == str(value)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 
 from planloom.notes import Lang, Note, Scalar
 from planloom.planning.goals import remarks
+from planloom.planning.goals.caveats import note_caveats, replace_shares_of_persons
 from planloom.planning.goals.columns import ColumnIndex
-from planloom.planning.goals.dates import find_ranges
+from planloom.planning.goals.dates import DateRange, find_ranges
 from planloom.planning.goals.filters import Scope, range_filters, take_scope, value_filters
 from planloom.planning.goals.intent import (
     AnalysisRequest,
@@ -20,7 +22,7 @@ from planloom.planning.goals.intent import (
 from planloom.planning.goals.requests import Ledger, RequestMaker
 from planloom.planning.goals.scanning import Scanner, Term
 from planloom.planning.goals.wishes import Wish, read_wishes
-from planloom.planning.goals.wording import fold, tokenize
+from planloom.planning.goals.wording import fold, norms, tokenize
 
 LONGEST_GOAL = 5000
 """Characters of a goal that are read."""
@@ -43,7 +45,7 @@ def understand(
     """
     text = goal[:LONGEST_GOAL]
     index = ColumnIndex(profile)
-    terms = Scanner(index, values or {}).scan(text, find_ranges(fold(text), today))
+    terms = Scanner(index, values or {}).scan(text, _ranges(text, today, index))
     scope = take_scope(terms, index)
     wishes = read_wishes(scope.terms, index)
     maker = RequestMaker(
@@ -58,7 +60,10 @@ def understand(
     if is_general:
         _note_strangers(terms, index, ledger)
     _fill_up(maker, wishes, ledger, is_general=is_general, is_empty=not text.strip())
+    scope.ranges = _with_base_year(scope, terms, maker.date, ledger, text)
     filters = _filters(scope, maker.date, index, ledger, text)
+    replace_shares_of_persons(ledger, index, is_limited=bool(scope.limits))
+    note_caveats(terms, index, ledger, text)
     if filters and len(ledger.analyses) > 1:
         ledger.assume(remarks.FILTER_FOR_ALL)
     if len(goal) > LONGEST_GOAL:
@@ -76,6 +81,14 @@ def understand(
         unknown=tuple(ledger.unknown),
         is_general=is_general,
     )  # fmt: skip
+
+
+def _ranges(text: str, today: date, index: ColumnIndex) -> list[DateRange]:
+    """Return the spans of time in a goal; a column may be called "Q1" or 12月 and is meant then."""
+    return [
+        r for r in find_ranges(fold(text), today)
+        if not (r.month and norms(text[r.start : r.stop]) in index.by_name)
+    ]  # fmt: skip
 
 
 def language_of(goal: str, terms: Sequence[Term] = ()) -> Lang:
@@ -148,12 +161,41 @@ def _fill_up(
     maker.make_usual_set(topics[0] if topics else None)
 
 
+_YEAR_OVER_YEAR = ("同比", "year over year", "year on year", "yoy", "year-over-year",
+                   "year-on-year")  # fmt: skip
+
+
+def _with_base_year(
+    scope: Scope, terms: Sequence[Term], time: str | None, ledger: Ledger, goal: str
+) -> list[DateRange]:  # fmt: skip
+    """Return the spans of time, with the year before where a trend is compared with it."""
+    if time is None or not any(term.text.lower() in _YEAR_OVER_YEAR for term in terms):
+        return scope.ranges
+    only_trends = all(analysis.kind == "trend" for analysis in ledger.analyses)
+    widened: list[DateRange] = []
+    for r in scope.ranges:
+        is_short = r.first and r.end and (r.end - r.first).days <= 366
+        if is_short and r.first and only_trends:
+            first = r.first.replace(year=r.first.year - 1, day=min(r.first.day, 28))
+            ledger.assume(remarks.base_year_kept(goal[r.start : r.stop], first.isoformat()))
+            widened.append(replace(r, first=first))
+            continue
+        if is_short:
+            ledger.miss(remarks.no_base_year(goal[r.start : r.stop]))
+        widened.append(r)
+    return widened
+
+
 def _filters(
     scope: Scope, time: str | None, index: ColumnIndex, ledger: Ledger, goal: str
 ) -> tuple[Filter, ...]:
     filters = list(value_filters(scope))
+    for word, column in scope.pass_marks:
+        ledger.assume(remarks.pass_mark(word, column))
     for words in scope.loose_limits:
         ledger.miss(remarks.no_column_for_limit(words))
+    for words in scope.unread_limits:
+        ledger.miss(remarks.unread_condition(words))
     for words in scope.unclear:
         ledger.miss(remarks.unclear_negation(words))
     for word in scope.missing_values:
@@ -170,8 +212,17 @@ def _filters(
                     goal[r.start : r.stop], time, str(column.min)[:10], str(column.max)[:10]
                 )
             )
+        if found and r.month:
+            ledger.assume(_year_note(r, found, goal))
         filters += [item for item in found or () if item not in filters]
     return tuple(filters)
+
+
+def _year_note(r: DateRange, found: Sequence[Filter], goal: str) -> Note:
+    days = [date.fromisoformat(str(item.value)) for item in found if isinstance(item.value, str)]
+    last = days[-1] - timedelta(days=1) if days else found[-1].value
+    first = days[0] if days else found[0].value
+    return remarks.year_chosen(goal[r.start : r.stop], str(first), str(last))
 
 
 def _words_read(terms: Sequence[Term], ledger: Ledger, index: ColumnIndex) -> list[Note]:

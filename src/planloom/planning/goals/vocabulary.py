@@ -103,7 +103,8 @@ by|per|for each|for every|across|among|each|every|at each|in each|within each|gr
 according to|along|for different|between|at every|in every|for all|from different|of different|
 of each|of every|of all|in different|at different|by different|separately for|as a function of|按|
 按照|各|各个|每个|每|不同|分|根据|依据|依|按各|按不同|针对各|每一个|
-各种|以各
+各种|以各|
+每台|每辆|每座|每栋|每间|每笔|每架|每艘|每张|每一台|每一辆|每一座|每条|每一条|各台|各辆|各座|各架
 # by share
 broken down by|split by|divided by|breakdown by|broken down into
 # split
@@ -172,6 +173,10 @@ at most|no more than|up to|不超过|不高于|至多|最多不超过|小于等�
 or more|or above|and above|or older|以上|及以上
 # bound <=
 or less|or below|and below|or younger|以下|及以下|以内
+# bound fail
+不及格|未及格|没及格|挂科|failing grade|failing score
+# bound pass
+及格|passing grade|passing score
 # counter
 名|个|位|大|家|种|款|项|条|强|类|件|只|天内|城|所|省|支
 # filler
@@ -280,6 +285,14 @@ UNSUPPORTED: dict[str, tuple[str, Note]] = {
         Note(
             "Hours are finer than a trend can show yet; the shortest period is a day.",
             "趋势图目前最细到天，暂不支持按小时分析。",
+        ),
+    ),
+    "pass rate": (
+        "及格率|不及格率|优秀率|达标率|pass rate|passing rate|failure rate",
+        Note(
+            "The share of rows that meet a condition, such as a pass rate, is not among the "
+            "analyses yet.",
+            "暂不支持及格率等“满足条件的占比”分析。",
         ),
     ),
     "advice": (

@@ -16,10 +16,6 @@ Meaning = Literal[
 ]  # fmt: skip
 MEASURES: frozenset[Meaning] = frozenset({"measure", "money", "percent"})
 """Meanings whose values are quantities."""
-DIMENSIONS: frozenset[Meaning] = frozenset({"category", "place", "flag", "name"})
-"""Meanings whose values make groups."""
-PERSONAL: frozenset[Meaning] = frozenset({"name", "email", "phone"})
-"""Meanings whose values may be personal data."""
 
 CURRENCIES = frozenset("$¥€£₹₩₽฿₫₺￥") | {"元", "USD", "CNY", "RMB", "EUR", "GBP", "JPY", "HKD"}
 _LEAST_COUNTED = 10  # "1, 2, 3" may well be a measure

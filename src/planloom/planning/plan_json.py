@@ -12,39 +12,9 @@ from __future__ import annotations
 
 import json
 
-from planloom.engine.json_value import JsonObject, JsonReader, JsonValue
+from planloom.engine.json_value import JsonReader, JsonValue
 from planloom.engine.plan import Plan, Step, on_failure_of, unused_steps
 from planloom.errors import PlanError
-
-PLAN_SCHEMA: JsonObject = {
-    "type": "object",
-    "properties": {
-        "thought": {"type": "string"},
-        "plan": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "step": {"type": "string", "description": "id: letters, digits, _"},
-                    "action": {"type": "string", "description": "what the step is for"},
-                    "tool": {"type": "string"},
-                    "input": {
-                        "type": "object",
-                        "description": 'arguments; "$id" is the result of the step id',
-                    },
-                    "depends_on": {"type": "array", "items": {"type": "string"}},
-                    "on_failure": {"enum": ["replan", "skip", "ask", "rollback", "fail"]},
-                },
-                "required": ["step", "action", "tool", "input"],
-                "additionalProperties": False,
-            },
-        },
-        "outputs": {"type": "array", "items": {"type": "string"}},
-    },
-    "required": ["thought", "plan"],
-    "additionalProperties": False,
-}
-"""JSON Schema (2020-12) of the spelling, for a model's structured replies."""
 
 
 def parse_plan_json(text: str) -> Plan:

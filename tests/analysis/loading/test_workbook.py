@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import openpyxl
 import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
+from planloom.analysis.loading.byte_scan import unpack_gzip
 from planloom.analysis.loading.load import load_file
 from planloom.analysis.loading.number_formats import column_formats
 from planloom.analysis.loading.results import LoadedFile
@@ -172,3 +174,53 @@ def test_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"unpacks to .* bytes; at most 1,000 are read"):
         recognise_format(path, max_unpacked_bytes=1_000)
     assert recognise_format(path) == "xlsx"
+
+
+def test_protected_workbook_is_named_as_such(tmp_path: Path) -> None:
+    # The head of a compound file whose folder lists the streams of an encrypted workbook.
+    names = "".join(name.ljust(32, "\0") for name in ("EncryptionInfo", "EncryptedPackage"))
+    path = tmp_path / "b.xlsx"
+    path.write_bytes(
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".ljust(512, b"\0") + names.encode("utf-16-le")
+    )
+    with pytest.raises(InputError, match="protected by a password"):
+        load_file(path, out=tmp_path / "out")
+
+
+def test_gzip_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "b.csv.gz"
+    path.write_bytes(gzip.compress(b"0" * 3_000_000))
+    with pytest.raises(InputError, match="unpacks to more than 2,000,000 bytes"):
+        unpack_gzip(path, tmp_path / "b.csv", max_bytes=2_000_000)
+    assert (tmp_path / "b.csv").stat().st_size <= 2_000_000
+
+
+_ODS = """<?xml version="1.0" encoding="UTF-8"?>
+<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>
+<table:table table:name="S">{rows}</table:table></office:spreadsheet></office:body>
+</office:document-content>"""
+
+
+def test_open_document_sheet_is_read_and_its_formats_are_not(tmp_path: Path) -> None:
+    def cell(value: str | float) -> str:
+        if isinstance(value, str):
+            text = f"<text:p>{value}</text:p>"
+            return f'<table:table-cell office:value-type="string">{text}</table:table-cell>'
+        return f'<table:table-cell office:value-type="float" office:value="{value}"/>'
+
+    lines = [["city", "n"], ["Ulm", 1.5], ["Bonn", 2.0]]
+    rows = "".join(
+        f"<table:table-row>{''.join(map(cell, line))}</table:table-row>" for line in lines
+    )
+    path = tmp_path / "b.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", _ODS.format(rows=rows))
+    file = load_file(path, out=tmp_path / "out")
+    assert (file.format, column(file, "city"), column(file, "n")) == (
+        "ods", ["Ulm", "Bonn"], [1.5, 2.0],
+    )  # fmt: skip
+    assert "number formats could not be read" in said(file)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,3 +53,12 @@ def test_a_long_number_is_no_hash() -> None:
 def test_any_text_is_taken(text: str) -> None:
     visible_text(text)
     visible_text("<p>" + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[x](javascript:alert(1))", "<script>alert(1)</script>", "a|b", "**7** _8_", "&lt;9&gt;"],
+)
+def test_escaped_marks_are_text(text: str) -> None:
+    escaped = re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", text)
+    assert visible_text(f"- {escaped}") == text

@@ -40,6 +40,8 @@ _EMPHASIS = re.compile(
     r"(?<![A-Za-z0-9_])_{1,3}(?=\S)|(?<=\S)_{1,3}(?![A-Za-z0-9_]))"
 )
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_HELD = 0xE200
+_RELEASED = {_HELD + code: chr(code) for code in range(128)}
 
 _PURE_NUMBER = re.compile(r"[\s\d.,:%+\-−–¥$€£/万亿]+")
 _URL = re.compile(r"(?:https?|ftp|file)://[^\s<>\"'，。；）】》]+|\bwww\.[^\s<>\"'，。；）】》]+")
@@ -81,13 +83,15 @@ def visible_text(markdown_or_html: str) -> str:
 
 
 def _of_markdown(text: str) -> str:
+    # An escaped mark is text: it waits as a private character until the marks that count are gone.
+    text = _ESCAPE.sub(lambda match: chr(_HELD + ord(match[1])), text)
     text = _COMMENT.sub(" ", _FENCE.sub("\n", text))
     text = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _LINK_TARGET.sub("", text)))
     text = _INLINE_CODE.sub(_number_in_code, text)
     text = _without_list_marks(_TAG.sub("", _TABLE_RULE.sub("", text)))
     text = re.sub(r"^[ \t]*#{1,6}[ \t]+|^[ \t]*>[ \t]?", "", _BULLET.sub("", text), flags=re.M)
-    text = re.sub(r"(?<!\\)\|", CELL, text)
-    return html.unescape(_ESCAPE.sub(r"\1", _EMPHASIS.sub("", text)))
+    text = text.replace("|", CELL)
+    return html.unescape(_EMPHASIS.sub("", text)).translate(_RELEASED)
 
 
 def _number_in_code(match: re.Match[str]) -> str:

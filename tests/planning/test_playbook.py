@@ -141,7 +141,8 @@ def test_unreadable_second_file_is_said_in_the_report(summary: TableSummary):
     assert reading
     plan = planned(playbook, view(2, summary, done=READ, failed=("load2",), plans=(reading,)))
     assert plan
-    assert "b.csv" in str(plan.step("report").input["missing"])
+    assert "out of luck" in str(plan.step("report").input["missing"])
+    assert plan.given_up == {"load2": "out of luck"}
 
 
 def test_finished_report_needs_no_further_plan(summary: TableSummary):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 # Only characters that the vocabulary or everyday column names use; the rest stays as written.
@@ -105,6 +105,7 @@ def _split_camel(text: str, folded: str, start: int, end: int) -> list[Token]:
     return [Token(text[a:b], singular(folded[a:b]), a, b) for a, b in pairwise(cuts) if a < b]
 
 
+@lru_cache(maxsize=32_768)  # the names of a wide table are asked for again and again
 def norms(text: str) -> tuple[str, ...]:
     """Return the comparable tokens of `text`, without marks.
 

@@ -122,3 +122,33 @@ def test_a_comma_ends_what_is_left_out(orders_en):
         ("city", "!=", "Boston"), ("status", "=", "returned"),
     ]  # fmt: skip
     assert filters("sales drop in Boston by status", orders_en) == [("city", "=", "Boston")]
+
+
+def test_a_value_left_out_is_told_with_what_becomes_of_empty_cells(orders):
+    notes = understand("不含退货和取消，各城市金额占比", orders, today=TODAY).understood
+
+    assert "“状态”不属于 退货、取消 的数据（含空值）" in notes[-1].text("zh")
+    assert "is none of 退货, 取消 or is empty" in notes[-1].text("en")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["for every city but Boston", "orders outside of Boston", "non-Boston", "except in Boston",
+     "anything but Boston"],
+)  # fmt: skip
+def test_everything_else_than_a_value_leaves_it_out(orders_en, words):
+    assert filters(f"amount by status, {words}", orders_en) == [("city", "!=", "Boston")]
+
+
+def test_nothing_but_a_value_keeps_it(orders_en):
+    assert filters("nothing but Boston, amount by status", orders_en) == [("city", "=", "Boston")]
+
+
+def test_a_denied_change_says_nothing_of_the_rows(orders):
+    assert filters("北京的金额没有增长吗", orders) == [("城市", "=", "北京")]
+
+
+def test_what_follows_an_exclusion_is_still_asked_for(orders):
+    (request,) = understand("剔除异常值后各城市金额", orders, today=TODAY).analyses
+
+    assert (request.measure, request.category) == ("金额", "城市")

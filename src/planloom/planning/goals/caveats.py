@@ -115,4 +115,6 @@ def replace_shares_of_persons(ledger: Ledger, index: ColumnIndex, *, is_limited:
         if _is_person_name(category, index) or _identifies_person(category, index):
             ledger.miss(remarks.NO_SHARE_OF_CONDITION)
             ledger.analyses[i] = replace(request, kind="overview", category=None, top=None)
+    if all(request.kind != "share" for request in ledger.analyses):
+        ledger.assumptions[:] = [n for n in ledger.assumptions if n != remarks.CASES_COUNTED]
     ledger.analyses[:] = dict.fromkeys(ledger.analyses)

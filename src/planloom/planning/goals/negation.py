@@ -16,6 +16,7 @@ _ALSO = ("还", "也", "also", "as well", "too", "另外")
 _BESIDES = ("除了", "除", "除去", "besides", "apart from")
 _TELLING = ("value", "column", "concept", "kind", "unsupported", "word", "quoted", "range")
 _NEW_SENTENCE_PART = ("看", "show", "分析", "give", "then", "展示", "查看", "按", "画", "list")
+_ALL = frozenset(["every", "all", "any", "each", "everyone", "everything", "everywhere"])
 _DECLINES = ("drop", "dropping")
 """Words that leave out a value beside them, and else say that something went down."""
 _BETWEEN_WEAK = ("the", "all", "any", "a", "an", "been", "be", "those", "to", "both")
@@ -69,6 +70,8 @@ class _Reader:
             case "value":
                 if not self._bind(i, self._list_after(i)) and self._terms[i].text in _DECLINES:
                     self._bound.add(i)
+            case "but":
+                self._read_but(i)
             case "only":
                 self._read_not_only(i)
             case "before":
@@ -79,6 +82,13 @@ class _Reader:
                     self._read_forward(i)
             case _:
                 self._read_forward(i)
+
+    def _read_but(self, i: int) -> None:
+        """Read "every city but Boston"; any other "but" says nothing of rows."""
+        before = " ".join(self._terms[j].text.lower() for j in self._clause(i) if j < i)
+        if not _ALL.isdisjoint(before.split()):
+            self._bind(i, self._list_after(i))
+        self._bound.add(i)
 
     def _read_not_only(self, i: int) -> None:
         """Read "not only East but also West", which keeps both, or "not only East": what else?"""
@@ -191,6 +201,8 @@ class _Reader:
                 term.text in _CLAUSE_MARKS and term.text not in _COMMAS
             ):
                 break
+            if not values and self._ends_things(j, passed):
+                break
             if term.tag == "and":
                 after = self._next(j)
                 if after is None or self._terms[after].tag != "value" or not self._joins(after):
@@ -206,6 +218,13 @@ class _Reader:
         return (set(), passed, values) if values and self._says_more(passed) else (
             values, passed, set()
         )  # fmt: skip
+
+    def _ends_things(self, j: int, passed: set[int]) -> bool:
+        """Whether the wish itself begins: the 后各城市 of 剔除异常值后各城市金额."""
+        term = self._terms[j]
+        has_things = any(self._terms[k].tag in _TELLING for k in passed)
+        is_grouping = term.tag == "by" and not term.text.isascii()
+        return has_things and (is_grouping or term.text in ("后", "之后", "以后"))
 
     def _fillers(self, positions: set[int]) -> set[int]:
         return {j for j in positions if self._terms[j].tag == "filler"}
@@ -244,7 +263,7 @@ class _Reader:
             if term.tag != "value" or i in self.found.negated | self.found.unsure:
                 continue
             for j in self._clause(i):
-                if self._is_open_negation(j):
+                if self._is_open_negation(j) and not (j > i and self._denies_change(j)):
                     self._doubt(j, {i})
                     break
 
@@ -256,6 +275,11 @@ class _Reader:
             return False
         after = self._terms[j + 1].text if j + 1 < len(self._terms) else ""
         return bool(_NEGATIVE_WORD.search(term.text.lower() + after * (not term.text.isascii())))
+
+    def _denies_change(self, j: int) -> bool:
+        """Whether a negation only says that something did not happen: 北京没有增长."""
+        after = self._next(j)
+        return after is not None and self._terms[after].tag in ("kind", "how", "unsupported")
 
     def _doubt(self, i: int, values: set[int]) -> None:
         self.found.unsure |= values

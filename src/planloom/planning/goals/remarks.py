@@ -96,11 +96,13 @@ def _ranking_note(request: AnalysisRequest, en: str, zh: str, args: dict[str, st
 def filter_note(item: Filter) -> Note:
     """Say which rows are kept."""
     en, zh = _COMPARISON_EN[item.comparison], _COMPARISON_ZH[item.comparison]
+    leaves_out = item.comparison in ("!=", "not in")
+    empty_en, empty_zh = (" or is empty", "（含空值）") if leaves_out else ("", "")
     if isinstance(item.value, str):
         en, zh = _OF_DATES.get(item.comparison, (en, zh))
     return _both(
-        f"Only rows where {{column}} {en} {{value}}.",
-        f"只看“{{column}}”{zh} {{value_zh}} 的数据。",
+        f"Only rows where {{column}} {en} {{value}}{empty_en}.",
+        f"只看“{{column}}”{zh} {{value_zh}} 的数据{empty_zh}。",
         column=item.column,
         value=_value_text(item.value, ", "),
         value_zh=_value_text(item.value, "、"),
@@ -232,9 +234,9 @@ ROWS_COUNTED = Note(
 
 
 NO_SHARE_OF_CONDITION = Note(
-    "The share of people or records that meet a condition is not among the analyses yet; "
-    "those that meet it are described instead.",
-    "暂不支持计算满足条件的人数（或记录）占全部的比例，改为给出满足条件的数据的概况。",
+    "What share of the whole meets a condition is not among the analyses yet; "
+    "the rows that meet it are described instead.",
+    "暂不支持计算满足条件的部分占全部的比例，改为给出满足条件的数据的概况。",
 )
 
 

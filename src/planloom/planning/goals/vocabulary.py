@@ -135,8 +135,10 @@ isn't|aren't|wasn't|weren't|doesn't|didn't|hasn't|haven't|shouldn't|won't|can't|
 过滤掉|滤掉|筛掉|筛除|不看|不想看|不要看|不需要|不用|别|别看|无需|忽略|忽略掉|不算|不计|不计入|
 不考虑|不予考虑|不统计|不计算|不算入|不纳入|不列入|不分析|不涉及|不关心|勿|请勿|去掉了|剔除了|排除了
 # not value
-neither|nor|not in|non|drop|dropping|hide|non of|none of|neither of|!=|<>|≠|不是|不为|不等于|
-不属于|不在|并非|并不是|而非|而不是|没有|没|未|不|非|无|不处于|不再是
+outside|outside of|neither|nor|not in|non|drop|dropping|hide|non of|none of|neither of|!=|<>|
+≠|不是|不为|不等于|不属于|不在|并非|并不是|而非|而不是|没有|没|未|不|非|无|不处于|不再是
+# not but
+but
 # not only
 not only|not just|不仅|不只|不光|不仅仅|不但|不单|不只是|不仅是
 # not before
@@ -145,7 +147,8 @@ not only|not just|不仅|不只|不光|不仅仅|不但|不单|不只是|不仅�
 excluded|removed|left out|filtered out|ignored|omitted|taken out|skipped|not included|
 are excluded|is excluded|be excluded|were removed|not counted
 # only
-only|just|solely|limited to|restricted to|exclusively|filter|filtered|where|只看|仅|只|仅看|只要|
+only|just|nothing but|none but|no one but|
+solely|limited to|restricted to|exclusively|filter|filtered|where|只看|仅|只|仅看|只要|
 只分析|仅限|只统计|限于|筛选|仅统计|仅分析|只包括|只含
 # and
 and|plus|as well as|as well|along with|together with|&|及|和|与|以及|还有|跟|、|同|并且|加上|同时|
@@ -199,7 +202,7 @@ third|tomorrow|today|whole|entire|most recent|current|currently|here|new|include
 找出|找到|告诉|指出|说明|具体|详细|简单|主要|重点|关注|统计|计算|求|得到|得出|算|算出|一|份|张|出|
 本|此|使用|通过|基于|来|去|排在|位于|属于|处于|卖得|卖|呈现|反映|体现|体|占比例|结果|总结出|需|应|
 最|较|更|很|非常|目前|当前|每一|有没有|是不是|能不能|要不要|会不会|
-no longer|等于|equal|equal to|无法
+no longer|等于|equal|equal to|无法|别的
 """
 
 _NUMBERS = (

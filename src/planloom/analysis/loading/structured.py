@@ -56,8 +56,9 @@ def load_parquet(path: Path, *, out: Path, title: str, name: str) -> LoadedTable
             query = f"SELECT {columns} FROM {source}"
             table = write_table(connection, query, out / "source.parquet", name="source")
         except duckdb.Error as error:
+            why = str(error).splitlines()[0]  # what follows is our SQL
             raise InputError(
-                f"'{name}' is a damaged Parquet file: {error}. Write or download it again."
+                f"'{name}' is a damaged Parquet file: {why}. Write or download it again."
             ) from error
     return LoadedTable(
         table=table, title=title, header=names, rows_in=table.rows, rows_kept=table.rows,

@@ -18,7 +18,7 @@ from planloom.analysis.report.document import (
 from planloom.analysis.report.text import bind_escaped
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&])")
-_LINE_START = re.compile(r"^(\s*\d*)([-+.)])(?=\s)")
+_LINE_START = re.compile(r"^(\s*(?=[-+])|\s*\d+(?=[.)]))([-+.)])(?=\s)")
 
 
 def to_markdown(document: Document) -> str:

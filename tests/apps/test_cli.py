@@ -201,3 +201,20 @@ def test_unwritable_target_is_refused_before_any_work(data: Path):
     assert done.returncode == 1
     assert "is a file" in done.stderr
     assert not (data.parent / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", b"", "空文件"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n" + bytes(64), "不是数据文件"),
+        ("damaged.xlsx", b"PK\x03\x04" + bytes(64), "损坏"),
+        ("broken.parquet", b"PAR1" + bytes(64), "损坏的 Parquet"),
+    ],
+)
+def test_bad_file_is_told_in_chinese(name: str, content: bytes, words: str, tmp_path: Path):
+    (tmp_path / name).write_bytes(content)
+    done = run("profile", name, cwd=tmp_path, lang="zh_CN.UTF-8")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "read_parquet" not in done.stderr

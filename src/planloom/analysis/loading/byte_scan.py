@@ -87,7 +87,8 @@ def unpack_gzip(path: Path, target: Path, *, max_bytes: int = MAX_UNPACKED_BYTES
                 file.write(chunk)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(
-            f"'{path.name}' is a damaged gzip file: {error}. Pack or download it again."
+            f"'{path.name}' is a damaged gzip file: {error}. Pack or download it again.",
+            zh=f"“{path.name}”是损坏的 gzip 文件：{error}。请重新压缩或下载。",
         ) from error
 
 

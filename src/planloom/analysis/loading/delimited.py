@@ -55,7 +55,10 @@ def load_delimited(
     text = TextFile(path=path, scan=scan, encoding=encoding)
     head = text.first_lines(_HEAD_LINES)
     if not any(line.strip("\ufeff \t\r\n,;|") for line in head):
-        raise InputError(f"'{name}' holds nothing but blanks. Give a file with a table in it.")
+        raise InputError(
+            f"'{name}' holds nothing but blanks. Give a file with a table in it.",
+            zh=f"“{name}”中只有空白，请提供含有表格的文件。",
+        )
     dialect = detect_dialect(head)
     if scan.quotes:
         dialect = _settle_quotes(text, head, dialect)

@@ -58,18 +58,28 @@ def _check(path: Path) -> None:
     if not path.exists():
         near = sorted(other.name for other in path.parent.glob("*") if other.is_file())[:5]
         there = f" The folder holds: {', '.join(near)}." if near else ""
-        raise InputError(f"There is no file '{path}'.{there} Check the name and the folder.")
+        raise InputError(
+            f"There is no file '{path}'.{there} Check the name and the folder.",
+            zh=f"文件“{path}”不存在。请检查文件名和所在文件夹。",
+        )
     if path.is_dir():
-        raise InputError(f"'{path}' is a folder. Give one of the data files inside it.")
+        raise InputError(
+            f"'{path}' is a folder. Give one of the data files inside it.",
+            zh=f"“{path}”是文件夹，请指定其中的数据文件。",
+        )
     try:
         with path.open("rb") as file:
             first = file.read(1)
     except OSError as error:
         raise InputError(
-            f"'{path}' cannot be read: {error.strerror}. Check the rights of the file."
+            f"'{path}' cannot be read: {error.strerror}. Check the rights of the file.",
+            zh=f"“{path}”无法读取：{error.strerror}。请检查文件权限。",
         ) from error
     if not first:
-        raise InputError(f"'{path.name}' is empty (0 bytes). Export or download it again.")
+        raise InputError(
+            f"'{path.name}' is empty (0 bytes). Export or download it again.",
+            zh=f"“{path.name}”是空文件（0 字节）。请重新导出或下载。",
+        )
 
 
 def _load(path: Path, out: Path, report: Callable[[int], None], small_bytes: int) -> LoadedFile:
@@ -79,7 +89,10 @@ def _load(path: Path, out: Path, report: Callable[[int], None], small_bytes: int
         unpack_gzip(path, content)
         notes = (Note("The file was unpacked with gzip.", "文件已用 gzip 解压。"),)
         if not content.stat().st_size:
-            raise InputError(f"'{path.name}' is empty once unpacked. Export it again.")
+            raise InputError(
+                f"'{path.name}' is empty once unpacked. Export it again.",
+                zh=f"“{path.name}”解压后是空的，请重新导出。",
+            )
     title = _title(path)
     file_format = recognise_format(content, name=path.name)
     report(5)

@@ -16,6 +16,7 @@ MAX_UNPACKED_BYTES = 2 * 1024**3
 """A workbook that unpacks to more is refused: it would fill the memory."""
 
 READABLE = "Give a CSV, TSV, Excel (xlsx, xls), Parquet, JSON or JSON lines file."
+READABLE_ZH = "请提供 CSV、TSV、Excel（xlsx、xls）、Parquet、JSON 或 JSON lines 文件。"
 # What people hand over by mistake, by its first bytes.
 _NO_TABLE = (
     (b"%PDF", "a PDF document", "Export the table as CSV or Excel first."),
@@ -69,7 +70,10 @@ def recognise_format(
     head = read_head(path)
     for magic, what, advice in _NO_TABLE:
         if head.startswith(magic):
-            raise InputError(f"'{name}' is {what}, not a data file. {advice}")
+            raise InputError(
+                f"'{name}' is {what}, not a data file. {advice}",
+                zh=f"“{name}”不是数据文件（{what}）。{READABLE_ZH}",
+            )
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _recognise_zip(path, name, max_unpacked_bytes)
     if head.startswith(b"\xd0\xcf\x11\xe0"):
@@ -79,10 +83,14 @@ def recognise_format(
     if _HTML.match(head):
         raise InputError(
             f"'{name}' is a web page (HTML or XML), whatever its ending says. "
-            "Open it in a spreadsheet program and save it as xlsx or CSV."
+            "Open it in a spreadsheet program and save it as xlsx or CSV.",
+            zh=f"“{name}”是网页（HTML 或 XML）。请用电子表格软件打开，另存为 xlsx 或 CSV。",
         )
     if _is_binary(head):
-        raise InputError(f"'{name}' holds binary data of an unknown kind. {READABLE}")
+        raise InputError(
+            f"'{name}' holds binary data of an unknown kind. {READABLE}",
+            zh=f"“{name}”是无法识别的二进制文件。{READABLE_ZH}",
+        )
     return _recognise_text(head, name)
 
 
@@ -93,7 +101,8 @@ def _recognise_zip(path: Path, name: str, max_unpacked_bytes: int) -> FileFormat
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
             f"'{name}' is a damaged workbook or archive: {error}. "
-            "Open it in a spreadsheet program, repair it and save it again."
+            "Open it in a spreadsheet program, repair it and save it again.",
+            zh=f"“{name}”是损坏的工作簿或压缩包。请用电子表格软件打开修复后重新保存。",
         ) from error
     unpacked = sum(member.file_size for member in members)
     if unpacked > max_unpacked_bytes:
@@ -107,10 +116,14 @@ def _recognise_zip(path: Path, name: str, max_unpacked_bytes: int) -> FileFormat
             return file_format
     for folder, what in _OTHER_ZIPS:
         if any(member.startswith(folder) for member in members_named):
-            raise InputError(f"'{name}' is {what}, not a data file. {READABLE}")
+            raise InputError(
+                f"'{name}' is {what}, not a data file. {READABLE}",
+                zh=f"“{name}”不是数据文件（{what}）。{READABLE_ZH}",
+            )
     shown = ", ".join(sorted(member.filename for member in members)[:3]) or "nothing"
     raise InputError(
-        f"'{name}' is a ZIP archive (with {shown}). Unpack it and give the data file inside."
+        f"'{name}' is a ZIP archive (with {shown}). Unpack it and give the data file inside.",
+        zh=f"“{name}”是 ZIP 压缩包（内有 {shown}）。请解压后指定其中的数据文件。",
     )
 
 
@@ -119,11 +132,15 @@ def _recognise_ole(path: Path, name: str) -> FileFormat:
     if _ENCRYPTED in content:
         raise InputError(
             f"'{name}' is protected by a password. Open it in a spreadsheet program, "
-            "remove the password and save it again."
+            "remove the password and save it again.",
+            zh=f"“{name}”有密码保护。请用电子表格软件打开，去掉密码后重新保存。",
         )
     if "Workbook".encode("utf-16-le") in content or "Book".encode("utf-16-le") in content:
         return "xls"
-    raise InputError(f"'{name}' is an old Office document, but no workbook. {READABLE}")
+    raise InputError(
+        f"'{name}' is an old Office document, but no workbook. {READABLE}",
+        zh=f"“{name}”是旧版 Office 文档，但不是工作簿。{READABLE_ZH}",
+    )
 
 
 def _is_binary(head: bytes) -> bool:

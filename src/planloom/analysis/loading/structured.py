@@ -58,7 +58,8 @@ def load_parquet(path: Path, *, out: Path, title: str, name: str) -> LoadedTable
         except duckdb.Error as error:
             why = str(error).splitlines()[0]  # what follows is our SQL
             raise InputError(
-                f"'{name}' is a damaged Parquet file: {why}. Write or download it again."
+                f"'{name}' is a damaged Parquet file: {why}. Write or download it again.",
+                zh=f"“{name}”是损坏的 Parquet 文件。请重新生成或下载。",
             ) from error
     return LoadedTable(
         table=table, title=title, header=names, rows_in=table.rows, rows_kept=table.rows,
@@ -126,7 +127,9 @@ def load_json(
     if not tables:
         raise InputError(
             f"'{name}' holds no records. Give a list of objects such as "
-            '[{"month": "2024-01", "sales": 12}].'
+            '[{"month": "2024-01", "sales": 12}].',
+            zh=f"“{name}”中没有记录。请提供对象列表，例如 "
+            + '[{"month": "2024-01", "sales": 12}]。',
         )
     if len(tables) == 1:
         tables = [replace(tables[0], title=title)]
@@ -175,7 +178,8 @@ def _document(text: TextFile, name: str, reader: JsonReader) -> list[object]:
         return reader.values("".join(text.lines()))
     except ValueError as error:
         raise InputError(
-            f"'{name}' is no valid JSON: {error}. Correct that place or export the file again."
+            f"'{name}' is no valid JSON: {error}. Correct that place or export the file again.",
+            zh=f"“{name}”不是有效的 JSON：{error}。请修正该处或重新导出。",
         ) from error
 
 

@@ -72,12 +72,19 @@ def load_workbook(
         except calamine.PasswordError as error:
             raise InputError(
                 f"'{name}' is protected by a password. Open it in a spreadsheet program, remove "
-                "the password and save it again."
+                "the password and save it again.",
+                zh=f"“{name}”有密码保护。请用电子表格软件打开，去掉密码后重新保存。",
             ) from error
         except (calamine.CalamineError, OSError, ValueError) as error:
-            raise InputError(f"'{name}' is a damaged workbook: {error}. {_REPAIR}") from error
+            raise InputError(
+                f"'{name}' is a damaged workbook: {error}. {_REPAIR}",
+                zh=f"“{name}”是损坏的工作簿。请用电子表格软件打开修复后重新保存。",
+            ) from error
         if not sheets:
-            raise InputError(f"'{name}' has no sheet with cells in it. Give one with a table.")
+            raise InputError(
+                f"'{name}' has no sheet with cells in it. Give one with a table.",
+                zh=f"“{name}”的工作表都是空的，请提供含有表格的工作簿。",
+            )
         marks = read_marks(
             path, file_format, [sheet.name for sheet in sheets], max_bytes=max_marked_bytes
         )

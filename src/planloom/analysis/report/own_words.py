@@ -54,8 +54,8 @@ def names(material: Material, facts: Iterable[Fact], texts: Iterable[str]) -> tu
 def template_words(note: Note, lang: Lang) -> Iterator[str]:
     """Yield the fixed parts of a template that hold a number word.
 
-    >>> list(template_words(Note("{value}, in one line for each {by}", ""), "en"))
-    [', in one line for each']
+    >>> list(template_words(Note("", "{first}最高，比第二位的{second}高{gap}。"), "zh"))
+    ['最高，比第二位的']
     """
     for part in _PLACEHOLDER.split(note.en if lang == "en" else note.zh):
         if read_numerals(part):

@@ -10,6 +10,7 @@ import asyncio
 import functools
 import importlib
 import inspect
+import io
 import json
 import os
 import queue
@@ -52,6 +53,9 @@ def _take_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A killed worker takes what it buffered with it.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     return requests, replies
 
 

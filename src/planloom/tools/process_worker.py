@@ -53,9 +53,13 @@ def _take_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A killed worker takes what it buffered with it.
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    # A killed worker takes what it buffered with it, so every line goes out at once.
+    sys.stdout = io.TextIOWrapper(
+        os.fdopen(1, "wb", closefd=False),
+        encoding="utf-8",
+        errors="backslashreplace",
+        line_buffering=True,
+    )
     return requests, replies
 
 

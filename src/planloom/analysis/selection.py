@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
 from planloom.analysis.database import connect, identifier, literal, write_table
+from planloom.analysis.operations import did_you_mean
 from planloom.errors import ToolError
 from planloom.notes import Note, Scalar
 from planloom.values import Column, TableRef
@@ -106,10 +106,9 @@ def _sql(table: TableRef, condition: Condition) -> str:
 def _column(table: TableRef, name: str) -> Column:
     if name in table.column_names:
         return table.column(name)
-    near = get_close_matches(name, table.column_names, n=1)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
     raise ToolError(
-        f"The table has no column '{name}'. Columns: {', '.join(table.column_names[:30])}.{hint}"
+        f"The table has no column '{name}'. Columns: {', '.join(table.column_names[:30])}."
+        + did_you_mean(name, table.column_names)
     )
 
 

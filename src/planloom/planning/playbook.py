@@ -10,6 +10,7 @@ from typing import cast
 from planloom.engine.json_value import JsonValue
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView
+from planloom.engine.references import escape_dollars
 from planloom.notes import Lang, Note
 from planloom.planning.goals.intent import AnalysisRequest, Understanding
 from planloom.planning.goals.understanding import understand
@@ -290,7 +291,7 @@ def _lost(given_up: Mapping[str, str]) -> Iterator[Note]:
 def _literal(value: JsonValue) -> JsonValue:
     """Return a value in which no text can be taken for a reference."""
     if isinstance(value, str):
-        return value.replace("$", "$$")
+        return escape_dollars(value)
     if isinstance(value, Mapping):
         return {name: _literal(part) for name, part in value.items()}
     if isinstance(value, Sequence):

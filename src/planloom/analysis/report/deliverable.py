@@ -47,9 +47,10 @@ def write_report(
     """
     document = compose(material)
     folder.mkdir(parents=True, exist_ok=True)
-    check_numbers(document, to_markdown(document))
+    text = to_markdown(document)
+    check_numbers(document, text)
     if "md" in formats:
-        _write_markdown(document, folder)
+        _write_markdown(document, text, folder)
     if "html" in formats:
         page = to_html(document)
         check_numbers(document, page)
@@ -87,8 +88,8 @@ def _describe(unsourced: Unsourced) -> str:
     return f"- '{unsourced.numeral.text}' in: {unsourced.sentence.strip()[:200]}"
 
 
-def _write_markdown(document: Document, folder: Path) -> None:
-    (folder / "report.md").write_text(to_markdown(document), encoding="utf-8", newline="\n")
+def _write_markdown(document: Document, text: str, folder: Path) -> None:
+    (folder / "report.md").write_text(text, encoding="utf-8", newline="\n")
     images = folder / "images"
     images.mkdir(exist_ok=True)
     for figure in document.figures:

@@ -26,7 +26,6 @@ from planloom.values import Fact, ImageRef
 
 _HTML_LANG = {"en": "en", "zh": "zh-CN"}
 _TIP_CHARS = 400
-_TIP_FORMAT = {"en": "{label}\n{query}", "zh": "{label}\n{query}"}
 
 
 def to_html(document: Document) -> str:

@@ -21,7 +21,7 @@ from planloom.analysis.profile import profile_table
 from planloom.analysis.recipe import Recipe, SourceFile
 from planloom.analysis.report.material import data_notes
 from planloom.analysis.report.note_facts import StagedNote, notes_table_sql
-from planloom.analysis.selection import Condition, select_rows
+from planloom.analysis.selection import Comparison, Condition, select_rows
 from planloom.analysis.traps import find_traps
 from planloom.errors import InputError, PlanloomError
 from planloom.notes import Scalar
@@ -154,9 +154,12 @@ def _recipe(record: Mapping[str, object]) -> Recipe:
 
 
 def _condition(record: dict[str, object]) -> Condition:
-    value = record["value"]
-    several = tuple(cast("list[Scalar]", value)) if isinstance(value, list) else value
-    return Condition(**{**record, "value": several})  # type: ignore[arg-type] - read back as written
+    value = cast("Scalar | list[Scalar]", record["value"])
+    return Condition(
+        column=cast("str", record["column"]),
+        comparison=cast("Comparison", record["comparison"]),
+        value=tuple(value) if isinstance(value, list) else value,
+    )
 
 
 def _find_source(source: SourceFile, folder: Path, arguments: Sequence[str]) -> Path:

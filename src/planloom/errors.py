@@ -8,6 +8,8 @@ PlanloomError
  │   ├─ ArgumentError    the arguments do not fit the tool's schema
  │   └─ ToolTimeoutError
  ├─ PlanError            the planner can: the plan does not pass its check
+ ├─ ModelError           a later try or the user can: a language model gave no usable reply
+ ├─ BudgetExhaustedError the user can, by granting more: money, tokens, calls or time ran out
  └─ UnsourcedNumberError nobody at run time: a report states a number that nothing gave
 
 Anything else that is raised is our own bug and keeps its traceback.
@@ -60,6 +62,33 @@ class ToolTimeoutError(ToolError):
 
 class PlanError(PlanloomError):
     """A plan does not pass its static check; the message lists every problem with its mend."""
+
+
+class ModelError(PlanloomError):
+    """A language model gave no usable reply."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        zh: str = "",
+        status: int | None = None,
+        transient: bool = False,
+        retry_after_s: float | None = None,
+    ):
+        """Say what happened; `status` is that of HTTP, None when no answer came.
+
+        `transient` says whether the same request may work a little later, `retry_after_s` how
+        long the provider asked to wait.
+        """
+        super().__init__(message, zh=zh)
+        self.status = status
+        self.transient = transient
+        self.retry_after_s = retry_after_s
+
+
+class BudgetExhaustedError(PlanloomError):
+    """A call would go over what a run may spend; nothing of it was spent."""
 
 
 class UnsourcedNumberError(PlanloomError):

@@ -33,6 +33,10 @@ class TaskView:
     """The planner's last try, when it did not pass the check."""
     problems: tuple[str, ...] = ()
     """What is to be mended in it, or in the text that was no plan."""
+    ahead: Callable[[Step], None] | None = None
+    """Takes each step of the plan that is being written, in order, as soon as it is complete: the
+    engine may start it before the planner has returned the whole plan, which must hold the step
+    unchanged. None where nothing is to start early."""
 
     @property
     def failures(self) -> tuple[StepRecord, ...]:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+from planloom.errors import BudgetExhaustedError, ConfigError
+from planloom.notes import Lang
+
+LimitName = Literal["max_cost", "max_tokens", "max_calls", "max_seconds"]
+_LIMIT_NAMES: tuple[LimitName, ...] = ("max_cost", "max_tokens", "max_calls", "max_seconds")
+_ROUNDING = 1e-9
+"""Sums of money drift by less."""
+
+NEARLY_USED = 0.8
+"""The share of a limit from which on it is worth a warning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +33,15 @@ class Limits:
     max_seconds: float | None = None
     """Wall time."""
 
+    def of(self, name: LimitName) -> float | None:
+        """Return one of the limits."""
+        return {
+            "max_cost": self.max_cost,
+            "max_tokens": self.max_tokens,
+            "max_calls": self.max_calls,
+            "max_seconds": self.max_seconds,
+        }[name]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spend:
@@ -29,3 +53,421 @@ class Spend:
     cost: float | None = 0.0
     """None where no price is known."""
     seconds: float = 0.0
+    cached_tokens: int = 0
+    """Those of the prompt that came from the provider's cache."""
+    estimated: bool = False
+    """Not told by the provider."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitUse:
+    """How far a limit is used."""
+
+    limit: LimitName
+    used: float
+    allowed: float
+
+
+class Reservation:
+    """What was set aside for one call, until it is settled or released."""
+
+    __slots__ = ("worst",)
+
+    def __init__(self, worst: Spend):
+        self.worst = worst
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BillLine:
+    """What the calls of one step, of one model, or of all, have taken."""
+
+    step: str = ""
+    """"" for calls outside any step, and in lines that sum several."""
+    model: str = ""
+    """"" in lines that sum several."""
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float = 0.0
+    """US dollars, of the calls whose price is known."""
+    seconds: float = 0.0
+    """Time in calls; calls made at once each count."""
+    unpriced_calls: int = 0
+    """Calls whose price is not known: the cost is without them."""
+    estimated_calls: int = 0
+    """Calls whose tokens were estimated."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of prompts and completions together."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def plus(self, other: BillLine) -> BillLine:
+        """Return the line with the amounts of another added."""
+        return replace(
+            self, **{name: getattr(self, name) + getattr(other, name) for name in _AMOUNTS}
+        )
+
+
+_AMOUNTS = [item.name for item in fields(BillLine) if item.name not in {"step", "model"}]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What a run has taken, by step and model."""
+
+    lines: tuple[BillLine, ...] = ()
+    """One for each pair of step and model, in the order of their first calls."""
+    seconds: float = 0.0
+    """Wall time so far."""
+
+    @property
+    def total(self) -> BillLine:
+        """All lines summed."""
+        return _sum(BillLine(), self.lines)
+
+    def by_step(self) -> tuple[BillLine, ...]:
+        """Return the lines summed over models."""
+        steps = dict.fromkeys(line.step for line in self.lines)
+        return tuple(
+            _sum(BillLine(step=step), (line for line in self.lines if line.step == step))
+            for step in steps
+        )
+
+    def by_model(self) -> tuple[BillLine, ...]:
+        """Return the lines summed over steps."""
+        models = dict.fromkeys(line.model for line in self.lines)
+        return tuple(
+            _sum(BillLine(model=model), (line for line in self.lines if line.model == model))
+            for model in models
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the bill as JSON-safe values; a cost is null where no call has a price."""
+        return {
+            "total": _line_json(self.total) | {"wall_seconds": round(self.seconds, 3)},
+            "steps": [{"step": line.step} | _line_json(line) for line in self.by_step()],
+            "models": [{"model": line.model} | _line_json(line) for line in self.by_model()],
+        }
+
+    def text(self, lang: Lang) -> str:
+        """Return the bill for people: a line with the total, then one for each step."""
+        total = self.total
+        if not total.calls:
+            return "No model was called." if lang == "en" else "未调用任何模型。"
+        amounts = _line_text(total, lang)
+        lines = [f"Model use: {amounts}" if lang == "en" else f"模型用量：{amounts}"]
+        steps = self.by_step()
+        if len(steps) > 1:
+            outside = "(outside the steps)" if lang == "en" else "（步骤之外）"
+            colon = ": " if lang == "en" else "："
+            lines += [f"  {line.step or outside}{colon}{_line_text(line, lang)}" for line in steps]
+        return "\n".join(lines + _caveats(total, lang))
+
+
+class Budget:
+    """What a run, with everything below it, may spend and has spent.
+
+    A call first reserves the most it may take, so that calls made at once cannot together go over
+    a limit; after it, what it really took is settled. A child draws from its own limits and from
+    those of every budget above it. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        parent: Budget | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        """Start now: `Limits.max_seconds` counts from here, by `clock` (seconds)."""
+        self.limits = limits or Limits()
+        self._parent = parent
+        self._clock = clock
+        self._started = clock()
+        self._lock: threading.Lock = parent._lock if parent else threading.Lock()
+        self._open: set[Reservation] = set()
+        self._reserved = _Amounts()
+        self._spent = _Amounts()
+        self._lines: dict[tuple[str, str], BillLine] = {}
+        self._warned: set[LimitName] = set()
+
+    def child(self, limits: Limits | None = None) -> Budget:
+        """Return a budget for a part of the run, which draws from this one too."""
+        return Budget(limits, parent=self, clock=self._clock)
+
+    def reserve(self, worst: Spend) -> Reservation:
+        """Set aside the most that a call may take.
+
+        `Spend.seconds` is how long it must be able to run; 0 asks only that time is left.
+
+        Raises:
+            BudgetExhaustedError: it would go over a limit of this budget or of one above it;
+                nothing was set aside.
+            ConfigError: money is limited and the price of the call is not known.
+        """
+        with self._lock:
+            for budget in self._chain():
+                budget._check(worst)
+            reservation = Reservation(worst)
+            self._open.add(reservation)
+            for budget in self._chain():
+                budget._reserved.add(worst, 1)
+        return reservation
+
+    def settle(
+        self, reservation: Reservation, actual: Spend, *, step: str = "", model: str = ""
+    ) -> None:
+        """Replace a reservation by what the call took, be it more than was set aside.
+
+        A call that failed or was cancelled is settled too, with what it is thought to have taken.
+        """
+        with self._lock:
+            self._close(reservation)
+            for budget in self._chain():
+                budget._spent.add(actual, 1)
+                budget._write_down(actual, step, model)
+
+    def release(self, reservation: Reservation) -> None:
+        """Give back a reservation whose call was never made."""
+        with self._lock:
+            self._close(reservation)
+
+    def remaining(self) -> Limits:
+        """Return what may still be reserved, here and above; None where nothing limits it."""
+        with self._lock:
+            cost, tokens, calls, seconds = (self._least_left(name) for name in _LIMIT_NAMES)
+        return Limits(
+            max_cost=cost,
+            max_tokens=None if tokens is None else int(tokens),
+            max_calls=None if calls is None else int(calls),
+            max_seconds=seconds,
+        )
+
+    def bill(self) -> Bill:
+        """Return what has been settled here and below."""
+        with self._lock:
+            return Bill(lines=tuple(self._lines.values()), seconds=self._elapsed())
+
+    def new_warnings(self) -> tuple[LimitUse, ...]:
+        """Return the limits that are four fifths used, here and above, each only once."""
+        with self._lock:
+            return tuple(use for budget in self._chain() for use in budget._crossed())
+
+    def _chain(self) -> Iterator[Budget]:
+        budget: Budget | None = self
+        while budget:
+            yield budget
+            budget = budget._parent
+
+    def _elapsed(self) -> float:
+        return self._clock() - self._started
+
+    def _used(self, name: LimitName) -> float:
+        """What is spent, not what is merely set aside."""
+        return self._elapsed() if name == "max_seconds" else self._spent.of(name)
+
+    def _left(self, name: LimitName) -> float | None:
+        limit = self.limits.of(name)
+        if limit is None:
+            return None
+        # Time passes once for all calls made at once: it is never set aside.
+        held = 0.0 if name == "max_seconds" else self._reserved.of(name)
+        return max(0.0, limit - self._used(name) - held)
+
+    def _least_left(self, name: LimitName) -> float | None:
+        found = [left for budget in self._chain() if (left := budget._left(name)) is not None]
+        return min(found, default=None)
+
+    def _check(self, worst: Spend) -> None:
+        if worst.cost is None and self.limits.max_cost is not None:
+            raise _price_unknown(self.limits.max_cost)
+        asked = _Amounts()
+        asked.add(worst, 1)
+        for name in _LIMIT_NAMES:
+            left = self._left(name)
+            if left is None:
+                continue
+            wanted = worst.seconds if name == "max_seconds" else asked.of(name)
+            out_of_time = name == "max_seconds" and left <= 0
+            if out_of_time or wanted > left + _ROUNDING:
+                raise _exhausted(
+                    LimitUse(limit=name, used=self._used(name), allowed=self.limits.of(name) or 0),
+                    wanted=wanted,
+                    left=left,
+                    whole_run=self._parent is None,
+                )
+
+    def _close(self, reservation: Reservation) -> None:
+        if reservation not in self._open:
+            raise ValueError("The reservation was settled or released before, or elsewhere.")
+        self._open.remove(reservation)
+        for budget in self._chain():
+            budget._reserved.add(reservation.worst, -1)
+
+    def _write_down(self, actual: Spend, step: str, model: str) -> None:
+        line = self._lines.get((step, model)) or BillLine(step=step, model=model)
+        self._lines[step, model] = line.plus(_as_line(actual))
+
+    def _crossed(self) -> Iterator[LimitUse]:
+        for name in _LIMIT_NAMES:
+            limit = self.limits.of(name)
+            if limit is None or name in self._warned:
+                continue
+            used = self._used(name)
+            if used >= limit * NEARLY_USED:
+                self._warned.add(name)
+                yield LimitUse(limit=name, used=used, allowed=limit)
+
+
+class _Amounts:
+    """Running sums of what is spent or set aside."""
+
+    __slots__ = ("calls", "cost", "tokens")
+
+    def __init__(self):
+        self.calls = 0
+        self.tokens = 0
+        self.cost = 0.0
+
+    def add(self, spend: Spend, sign: Literal[1, -1]) -> None:
+        self.calls += sign * spend.calls
+        self.tokens += sign * (spend.prompt_tokens + spend.completion_tokens)
+        self.cost += sign * (spend.cost or 0.0)
+
+    def of(self, name: LimitName) -> float:
+        return {"max_cost": self.cost, "max_tokens": self.tokens, "max_calls": self.calls}[name]
+
+
+def _as_line(spend: Spend) -> BillLine:
+    return BillLine(
+        calls=spend.calls,
+        prompt_tokens=spend.prompt_tokens,
+        completion_tokens=spend.completion_tokens,
+        cached_tokens=spend.cached_tokens,
+        cost=spend.cost or 0.0,
+        seconds=spend.seconds,
+        unpriced_calls=spend.calls if spend.cost is None else 0,
+        estimated_calls=spend.calls if spend.estimated else 0,
+    )
+
+
+def _sum(start: BillLine, lines: Iterable[BillLine]) -> BillLine:
+    for line in lines:
+        start = start.plus(line)
+    return start
+
+
+def _line_json(line: BillLine) -> dict[str, object]:
+    priced = line.calls > line.unpriced_calls or not line.calls
+    return {
+        "calls": line.calls,
+        "prompt_tokens": line.prompt_tokens,
+        "completion_tokens": line.completion_tokens,
+        "cached_tokens": line.cached_tokens,
+        "cost": round(line.cost, 9) if priced else None,
+        "unpriced_calls": line.unpriced_calls,
+        "estimated_calls": line.estimated_calls,
+        "seconds": round(line.seconds, 3),
+    }
+
+
+def _line_text(line: BillLine, lang: Lang) -> str:
+    all_unpriced = line.calls == line.unpriced_calls
+    if lang == "zh":
+        cached = f"，其中缓存 {line.cached_tokens:,}" if line.cached_tokens else ""
+        cost = "费用未知" if all_unpriced else _money(line.cost)
+        return (
+            f"{line.calls:,} 次调用，{line.tokens:,} 个 token（输入 {line.prompt_tokens:,}{cached}"
+            f"，输出 {line.completion_tokens:,}），{cost}，{line.seconds:.1f} 秒"
+        )
+    cached = f", {line.cached_tokens:,} of them cached" if line.cached_tokens else ""
+    cost = "cost unknown" if all_unpriced else _money(line.cost)
+    return (
+        f"{line.calls:,} {'call' if line.calls == 1 else 'calls'}, {line.tokens:,} tokens "
+        f"({line.prompt_tokens:,} in{cached}; {line.completion_tokens:,} out), {cost}, "
+        f"{line.seconds:.1f} s"
+    )
+
+
+def _caveats(total: BillLine, lang: Lang) -> list[str]:
+    unpriced, estimated = total.unpriced_calls, total.estimated_calls
+    found: list[str] = []
+    if unpriced and lang == "en":
+        which = "all calls" if unpriced == total.calls else f"{unpriced:,} of the calls"
+        found.append(
+            f"  The price of {which} is not known; set price_input and price_output to count it."
+        )
+    elif unpriced:
+        which = "全部" if unpriced == total.calls else f"其中 {unpriced:,} 次"
+        found.append(f"  {which}调用的单价未知；设置 price_input 和 price_output 后即可计入费用。")
+    if estimated and lang == "en":
+        verb = "The tokens of one call are" if estimated == 1 else f"Those of {estimated:,} calls"
+        found.append(f"  {verb} estimated: the provider did not tell them.")
+    elif estimated:
+        found.append(f"  其中 {estimated:,} 次调用的 token 数为估算值（服务方未返回用量）。")
+    return found
+
+
+def _money(amount: float) -> str:
+    """Show US dollars with as many decimals as a small amount needs."""
+    if amount == 0 or amount >= 0.1:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.0001 else "under $0.0001"
+
+
+def _price_unknown(max_cost: float) -> ConfigError:
+    return ConfigError(
+        f"Spending is limited to {_money(max_cost)}, and the price of this model is not known: "
+        "no call was made. Set its price in US dollars per million tokens with "
+        "PLANLOOM_PRICE_INPUT and PLANLOOM_PRICE_OUTPUT (price_input and price_output in "
+        "planloom.toml), or limit tokens instead, with --max-tokens.",
+        zh=f"已限定费用不超过 {_money(max_cost)}，但该模型的单价未知，因此未发起调用。请用 "
+        "PLANLOOM_PRICE_INPUT 和 PLANLOOM_PRICE_OUTPUT（planloom.toml 中为 price_input 和 "
+        "price_output）设置每百万 token 的美元单价，或改用 --max-tokens 限制 token 数。",
+    )
+
+
+def _exhausted(
+    use: LimitUse, *, wanted: float, left: float, whole_run: bool
+) -> BudgetExhaustedError:
+    """Say which limit stands in the way, what was asked and left, and what to do."""
+    if use.limit == "max_seconds" and left <= 0:
+        en = f"The time limit of {use.allowed:,.1f} s is used up: no further call was made."
+        zh = f"已达到 {use.allowed:,.1f} 秒的时间上限，因此不再发起调用。"
+    else:
+        en_show, zh_show = _SHOWN[use.limit]
+        en = (
+            f"The next call may take up to {en_show(wanted)}, and {en_show(left)} of "
+            f"{en_show(use.allowed)} {'is' if use.limit == 'max_cost' else 'are'} left: "
+            "it was not made."
+        )
+        zh = (
+            f"下一次调用最多需要 {zh_show(wanted)}，而上限 {zh_show(use.allowed)} 中只剩 "
+            f"{zh_show(left)}，因此未发起调用。"
+        )
+    option = _OPTIONS[use.limit]
+    if whole_run:
+        en, zh = f"{en} To go on, raise {option}.", f"{zh}如需继续，请调高 {option}。"
+    else:
+        en = f"{en} This limit is that of a part of the run; give it a larger share."
+        zh = f"{zh}这是本次运行中某一部分的上限，请为它分配更多额度。"
+    return BudgetExhaustedError(en, zh=zh, limit=use.limit)
+
+
+_OPTIONS: dict[LimitName, str] = {
+    "max_cost": "--max-cost",
+    "max_tokens": "--max-tokens",
+    "max_calls": "Limits.max_calls",
+    "max_seconds": "--max-time",
+}
+_SHOWN: dict[LimitName, tuple[Callable[[float], str], Callable[[float], str]]] = {
+    "max_cost": (_money, _money),
+    "max_tokens": (lambda n: f"{n:,.0f} tokens", lambda n: f"{n:,.0f} 个 token"),
+    "max_calls": (
+        lambda n: f"{n:,.0f} {'call' if n == 1 else 'calls'}",
+        lambda n: f"{n:,.0f} 次",
+    ),
+    "max_seconds": (lambda n: f"{n:,.1f} s", lambda n: f"{n:,.1f} 秒"),
+}

@@ -90,6 +90,11 @@ class ModelError(PlanloomError):
 class BudgetExhaustedError(PlanloomError):
     """A call would go over what a run may spend; nothing of it was spent."""
 
+    def __init__(self, message: str, *, zh: str = "", limit: str = ""):
+        """Say what ran out; `limit` names it as in `budget.Limits`."""
+        super().__init__(message, zh=zh)
+        self.limit = limit
+
 
 class UnsourcedNumberError(PlanloomError):
     """The finished text states a number that no fact, goal or source document gives."""

@@ -7,6 +7,13 @@ from planloom.tools.toolsets import Toolset
 
 BUILTIN_TOOLSETS = (
     Toolset(
+        name="files",
+        module="planloom.tools.files",
+        needs=("pydantic",),
+        purpose="Reading and writing text files",
+        tools=("list_files", "read_file", "search_in_files", "write_file"),
+    ),
+    Toolset(
         name="tables",
         module="planloom.tools.tables",
         needs=("duckdb", "openpyxl", "python_calamine", "xlrd"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
 from planloom.engine.frontier import Frontier
 from planloom.engine.json_value import JsonObject
 from planloom.engine.plan import Plan, Step
-from planloom.engine.planning import Planning
+from planloom.engine.planning import Planning, WorkUntil
 from planloom.engine.progress import TaskRecorder
 from planloom.engine.protocols import (
     Approver,
@@ -27,6 +27,7 @@ from planloom.engine.step_work import AskWork, Backoff, StepWork
 from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task
 from planloom.errors import PlanloomError, ToolError
 from planloom.events import EventStream
+from planloom.notes import Lang
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,8 @@ class RunOptions:
     """How often a planner may mend one plan that does not pass its check."""
     time_limit_s: float | None = None
     """Of the whole run; what runs then is ended."""
+    lang: Lang = "en"
+    """Language in which the user is told why the run ended early, where the reason has it."""
 
 
 async def execute(
@@ -79,9 +82,10 @@ async def execute(
         runtime=runtime,
         recorder=recorder,
         check=check,
+        policy=options.policy,
+        lang=options.lang,
         max_epochs=options.max_epochs,
         max_tries=options.max_plan_tries,
-        time_limit_s=options.time_limit_s,
     )
     rollback = Rollback(
         task=task,
@@ -112,7 +116,7 @@ class _Execution:
     recorder: TaskRecorder
     approver: Approver | None
     options: RunOptions
-    next_plan: Callable[[Handle | None], Awaitable[Plan | Stop | None]]
+    next_plan: Callable[[WorkUntil], Awaitable[Plan | Stop | None]]
     undo_effects: Callable[[], Awaitable[None]]
     running: dict[str, tuple[Handle, Step]] = field(default_factory=dict[str, tuple[Handle, Step]])
     """Steps at work, by key of the step."""
@@ -131,7 +135,7 @@ class _Execution:
         try:
             await self._set_deadline()
             while self._may_go_on() and await self._has_steps():
-                await self._run_epoch()
+                await self._work_until()
             if self.task.stop and self.task.stop.kind == "rollback":
                 await self.undo_effects()
         except asyncio.CancelledError:
@@ -150,17 +154,23 @@ class _Execution:
                 # Nothing outlives the run, also when its record could not be written.
                 await self._cancel_all()
 
-    async def _run_epoch(self) -> None:
+    async def _work_until(
+        self, handles: Sequence[Handle] = (), *, or_when: Callable[[], bool] | None = None
+    ) -> Handle | None:
+        """Run the steps that can run; see `WorkUntil`. Without handles: until none can."""
         self.frontier = Frontier(self.task.open_steps())
         while True:
             self._sort_out()
             await self._start_ready()
-            handles = [handle for handle, _ in (*self.running.values(), *self.asked.values())]
-            if not handles:
-                return
-            if self.deadline:
-                handles.append(self.deadline)
-            await self._settle(await self.runtime.wait_first(handles))
+            own = [handle for handle, _ in (*self.running.values(), *self.asked.values())]
+            stopped = self.task.stop is not None and handles
+            if stopped or (or_when and or_when()) or not (own or handles):
+                return None
+            awaited = [*handles, *own, *([self.deadline] if self.deadline else [])]
+            first = await self.runtime.wait_first(awaited)
+            if any(first.key == handle.key for handle in handles):
+                return first
+            await self._settle(first, is_planning=bool(handles))
 
     # -- planning
 
@@ -172,12 +182,11 @@ class _Execution:
         return bool(self.task.open_steps()) or await self._plan_next()
 
     async def _plan_next(self) -> bool:
-        answer = await self.next_plan(self.deadline)
+        answer = await self.next_plan(self._work_until)
         if isinstance(answer, Stop):
-            self.task.stop = answer
-        elif answer:
-            self.recorder.add_plan(answer)
-        return isinstance(answer, Plan)
+            await self._stop(answer.kind, answer.why)
+        # After a stop, too, what was started while the plan was written may end.
+        return isinstance(answer, Plan) or bool(self.running)
 
     # -- starting
 
@@ -296,10 +305,12 @@ class _Execution:
 
     # -- settling
 
-    async def _settle(self, handle: Handle) -> None:
+    async def _settle(self, handle: Handle, *, is_planning: bool) -> None:
         if self.deadline and handle.key == self.deadline.key:
+            where = f" while plan {self.task.epoch + 1} was made" if is_planning else ""
             limit = self.options.time_limit_s
-            await self._abandon("time_limit", f"The run reached its time limit of {limit:g} s.")
+            why = f"The run reached its time limit of {limit:g} s{where}."
+            await self._abandon("time_limit", why)
             return
         for key, (asked, step) in self.asked.items():
             if asked.key == handle.key:
@@ -347,17 +358,21 @@ class _Execution:
         rules = self._rules(step)
         # Once the run stops, an answer could change nothing.
         stopped = self.task.stop is not None
-        may_ask = self.approver is not None and outcome.error_kind != "denied" and not stopped
+        is_final = stopped or outcome.error_kind in {"denied", "budget"}
+        may_ask = self.approver is not None and not is_final
         if step.on_failure == "ask" and may_ask and isinstance(rules, StepRules):
             self._record(step, "waiting_approval", outcome)
             await self._ask(step, rules, error=outcome.error)
             return
         self._record(step, "skipped" if step.on_failure == "skip" else "failed", outcome)
         why = f"Step '{step.id}' failed: {outcome.error}"
-        if step.on_failure == "fail":
-            await self._stop("step", why)
-        elif step.on_failure == "rollback":
+        if step.on_failure == "rollback":
             await self._stop("rollback", why)
+        elif outcome.error_kind == "budget":
+            # Whatever comes next would find the same: no step may spend any more.
+            await self._stop("budget", outcome.error)
+        elif step.on_failure == "fail":
+            await self._stop("step", why)
 
     def _record(
         self,
@@ -419,13 +434,17 @@ class _Execution:
         return f"{why} It was running; its effect may have happened."
 
 
+_MAY_STILL_ROLL_BACK: frozenset[StopKind] = frozenset({"step", "budget", "model", "planning"})
+"""Stops after which steps that run may end, and fail."""
+
+
 def _weightier(first: Stop | None, later: Stop) -> Stop:
     """Return the stop that stands: the first, unless the later one asks for more.
 
     A rollback undoes more than a failed step does. A cancellation or a bug ends the run at once,
     so that no rollback can follow, and the record must not say that one did.
     """
-    if first is None or (first.kind, later.kind) == ("step", "rollback"):
+    if first is None or (later.kind == "rollback" and first.kind in _MAY_STILL_ROLL_BACK):
         return later
     if later.kind in {"cancelled", "crash"} and first.kind != later.kind:
         undone = " The rollback was not finished." if first.kind == "rollback" else ""

@@ -115,6 +115,9 @@ class Plan:
     given_up: Mapping[str, str] = field(default_factory=dict[str, str])
     """What this plan does without, though an earlier one wanted it: step id and why it failed.
     The run is then at best `partial`."""
+    complete: bool = True
+    """False for the steps of a plan that were started while the rest was still being written. It
+    stays so where the whole plan was refused, or never came."""
 
     def step(self, step_id: str) -> Step:
         """Return the step of that id; KeyError when there is none."""
@@ -132,6 +135,7 @@ class Plan:
             "steps": steps,
             "outputs": self.outputs,
             "given_up": self.given_up,
+            "complete": self.complete,
         }
 
     @classmethod
@@ -153,6 +157,7 @@ class Plan:
                 steps=tuple(Step.from_json(step) for step in fields.items("steps")),
                 outputs=fields.texts("outputs"),
                 given_up={k: str(why) for k, why in fields.mapping("given_up").items()},
+                complete=fields.value("complete") is not False,
             )
         except ValueError as error:
             raise PlanError(f"Not a plan: {error}.") from error

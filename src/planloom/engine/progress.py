@@ -58,7 +58,11 @@ class TaskRecorder:
     def plan(
         self, epoch: int, plan: Plan | None, problems: tuple[PlanProblem, ...], *, accepted: bool
     ) -> None:
-        """Record what a planner proposed, and what the check found."""
+        """Record what a planner proposed, and what the check found.
+
+        Of an incomplete plan it has the steps that have come since the event before: those that
+        may start while the rest is written. The whole plan follows, accepted or not.
+        """
         self._events.emit(
             "plan",
             epoch=epoch,
@@ -69,10 +73,16 @@ class TaskRecorder:
 
     def add_plan(self, plan: Plan) -> None:
         """Begin the next epoch."""
-        self._task.add_plan(plan)
+        self._task.add_plan(Plan(complete=False))
+        self.extend_plan(plan)
+
+    def extend_plan(self, plan: Plan) -> None:
+        """Put a plan with more steps in place of the latest."""
+        known = {record.step for record in self._task.epoch_records()}
+        self._task.extend_plan(plan)
         self._save(self._task)
         for record in self._task.epoch_records():
-            if record.state not in OPEN_STATES:
+            if record.step not in known and record.state not in OPEN_STATES:
                 self._emit_state(record)
 
     def step(

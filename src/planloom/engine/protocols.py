@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from planloom.engine.approval import ApprovalRequest, Decision
+from planloom.engine.artifacts import head_and_tail
 from planloom.engine.json_value import JsonReader, JsonValue
 from planloom.engine.plan import Plan, PlanProblem, Step
-from planloom.engine.task import StepRecord, StepResult, Task
+from planloom.engine.task import StepRecord, StepResult, Task, latest_complete
+from planloom.errors import PlanloomError
 from planloom.tools.tool import Approval, Effect
+
+
+def no_preview(step_id: str) -> str:
+    """Show nothing, in views that are made without a run."""
+    raise KeyError(step_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,9 @@ class TaskView:
     """The results that the new plan may refer to, by step id."""
     value: Callable[[str], object]
     """Gives one of the results as the typed value it was; KeyError when there is none."""
+    preview: Callable[[str], str] = no_preview
+    """Shows one of the results in bounded text: what it is, its shape and schema, the head and
+    tail of a text; KeyError when there is none. Made when asked for."""
     rejected: Plan | None = None
     """The planner's last try, when it did not pass the check."""
     problems: tuple[str, ...] = ()
@@ -40,8 +51,20 @@ class TaskView:
 
     @property
     def failures(self) -> tuple[StepRecord, ...]:
-        """The steps of the latest epoch that failed for good."""
-        return tuple(r for r in self.records if r.state == "failed" and r.epoch == self.epoch - 1)
+        """The steps that failed for good in the latest plan, and in what was started since."""
+        since = latest_complete(self.plans)
+        return tuple(r for r in self.records if r.state == "failed" and r.epoch >= since)
+
+
+class PlanningEndedError(PlanloomError):
+    """A planner ends the run because a person said so; that is no failure.
+
+    `kind` is `declined` when the person refused the plan, `plan_only` when they wanted to see it.
+    """
+
+    def __init__(self, kind: Literal["declined", "plan_only"], message: str, *, zh: str = ""):
+        super().__init__(message, zh=zh)
+        self.kind: Literal["declined", "plan_only"] = kind
 
 
 class Planner(Protocol):
@@ -56,6 +79,10 @@ class Planner(Protocol):
         Raises:
             PlanError: no plan could be made of what a model said; the planner is asked again and
                 sees the message.
+            BudgetExhaustedError, ModelError: nothing more can be had of the model; the run ends
+                with what it has made. A transient ModelError after steps were told ahead, such as
+                a stream that broke off, has the planner asked again.
+            PlanningEndedError: the run is to end here.
         """
         ...
 
@@ -176,6 +203,15 @@ class StepRunner(Protocol):
         ...
 
 
+@runtime_checkable
+class ResultPreviews(Protocol):
+    """What a `StepRunner` may have besides: a look at a result that is cheaper than the value."""
+
+    def preview(self, result: StepResult, /) -> str:
+        """Return a recorded result in bounded text."""
+        ...
+
+
 class Approver(Protocol):
     """Asks a person."""
 
@@ -189,6 +225,13 @@ def view_of(
 ) -> TaskView:
     """Return what a planner sees of the task as it stands."""
     results = task.results()
+
+    def preview(step_id: str) -> str:
+        result = results[step_id]
+        if isinstance(runner, ResultPreviews):
+            return runner.preview(result)
+        return head_and_tail(json.dumps(result.value, ensure_ascii=False))
+
     return TaskView(
         run=task.id,
         goal=task.goal,
@@ -197,6 +240,7 @@ def view_of(
         records=tuple(task.records.values()),
         results=results,
         value=lambda step_id: runner.value(results[step_id]),
+        preview=preview,
         rejected=rejected,
         problems=problems,
     )

@@ -9,6 +9,7 @@ from planloom.engine.approval import ApprovalRequest
 from planloom.engine.json_value import JsonObject
 from planloom.engine.protocols import Approver, StepCall, StepOutcome, StepRunner
 from planloom.engine.runtime import Runtime
+from planloom.errors import BudgetExhaustedError, ModelError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,11 @@ class Attempts:
         """Return the JSON of the first good `StepOutcome`, else of the last of `limit`."""
 
         async def once() -> JsonObject:
-            return (await attempt()).to_json()
+            try:
+                return (await attempt()).to_json()
+            except (BudgetExhaustedError, ModelError) as error:
+                kind = "budget" if isinstance(error, BudgetExhaustedError) else "model"
+                return StepOutcome(error=str(error), error_kind=kind).to_json()
 
         number = 1
         while True:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -19,7 +19,10 @@ RunStatus = Literal[
     "queued", "running", "waiting", "paused", "succeeded", "partial", "failed", "cancelled",
     "rolled_back",
 ]  # fmt: skip
-StopKind = Literal["cancelled", "time_limit", "planning", "step", "rollback", "epochs", "crash"]
+StopKind = Literal[
+    "cancelled", "time_limit", "planning", "step", "rollback", "epochs", "crash", "budget", "model",
+    "declined", "plan_only",
+]  # fmt: skip
 
 OPEN_STATES: frozenset[StepState] = frozenset({"pending", "running", "waiting_approval"})
 """A step in any other state is not touched again."""
@@ -152,7 +155,8 @@ class Task:
     goal: str
     status: RunStatus = "queued"
     plans: list[Plan] = field(default_factory=list[Plan])
-    """The accepted plans; the first is epoch 1."""
+    """The plans that were run; the first is epoch 1. Accepted, or the part of one that was started
+    while it was written."""
     records: dict[str, StepRecord] = field(default_factory=dict[str, StepRecord])
     """By key, in the order of epochs and plans."""
     ended_order: list[str] = field(default_factory=list[str])
@@ -205,20 +209,29 @@ class Task:
 
     def add_plan(self, plan: Plan) -> None:
         """Begin the next epoch; steps that an earlier one already did count as done."""
-        earlier = {r.step: r for r in self.records.values() if r.state == "succeeded"}
-        done: set[str] = set()
+        self.plans.append(Plan())
+        self.extend_plan(plan)
+
+    def extend_plan(self, plan: Plan) -> None:
+        """Put a plan with more steps in place of the latest; it holds the steps of that unchanged.
+
+        New steps that an earlier epoch already did count as done.
+        """
+        earlier = {r.step: r for r in self.records.values()
+                   if r.state == "succeeded" and r.epoch < self.epoch}  # fmt: skip
+        known = {record.step: record for record in self.epoch_records()}
+        done = {name for name, record in known.items() if record.taken_over}
         own = {step.id for step in plan.steps}
-        self.plans.append(plan)
+        self.plans[-1] = plan
         for step in plan.steps:
-            record = StepRecord(
-                key=self.key(step.id), epoch=self.epoch, step=step.id, tool=step.tool
-            )
-            before = earlier.get(step.id)
-            # Planners repeat steps that are done: a mail must not be sent twice for it.
-            if before and self._same_call(step, before, kept=done, own=own):
-                record = replace(before, key=record.key, epoch=self.epoch, taken_over=True)
-                done.add(step.id)
-                self.ended_order.append(record.key)
+            record = known.get(step.id)
+            if record is None:
+                record = self._new_record(step, earlier.get(step.id), kept=done, own=own)
+                if record.taken_over:
+                    done.add(step.id)
+                    self.ended_order.append(record.key)
+            # Taken out and put in again: the records are in the order of the plan.
+            self.records.pop(record.key, None)
             self.records[record.key] = record
 
     def update_step(self, record: StepRecord) -> None:
@@ -246,23 +259,27 @@ class Task:
         """What the latest plan was to make and did not, and why; each failure once."""
         if not self.plans:
             return self._missing_by_stop()
-        outputs = self.plans[-1].outputs
+        # What was started for a plan that never came whole adds its failures, and wants nothing.
+        epoch = latest_complete(self.plans) or self.epoch
+        wanted = self.plans[epoch - 1]
         lacking = [
             Missing(step=record.step, state=record.state, why=record.error)
-            for record in self.epoch_records()
-            if record.state in {"failed", "unknown"}
-            or (record.step in outputs and record.state != "succeeded")
+            for record in self.records.values()
+            if record.epoch >= epoch and self._is_lacking(record, wanted, epoch)
         ]
         given_up = [
-            Missing(step=step, state="failed", why=why)
-            for step, why in self.plans[-1].given_up.items()
+            Missing(step=step, state="failed", why=why) for step, why in wanted.given_up.items()
         ]
         return (*given_up, *lacking, *self._missing_by_stop())
+
+    def _is_lacking(self, record: StepRecord, wanted: Plan, epoch: int) -> bool:
+        is_output = record.epoch == epoch and record.step in wanted.outputs
+        return record.state in {"failed", "unknown"} or (is_output and record.state != "succeeded")
 
     def verdict(self) -> RunStatus:
         """Return how the run stands, from the states of its steps alone."""
         states = {record.state for record in self.epoch_records()}
-        if self.stop and self.stop.kind == "cancelled":
+        if self.stop and self.stop.kind in {"cancelled", "declined"}:
             return "cancelled"
         if self.stop and self.stop.kind == "rollback":
             return "rolled_back"
@@ -314,6 +331,15 @@ class Task:
             ended=fields.text("ended", ""),
         )
 
+    def _new_record(
+        self, step: Step, before: StepRecord | None, *, kept: Iterable[str], own: Iterable[str]
+    ) -> StepRecord:
+        key = self.key(step.id)
+        # Planners repeat steps that are done: a mail must not be sent twice for it.
+        if before and self._same_call(step, before, kept=kept, own=own):
+            return replace(before, key=key, epoch=self.epoch, taken_over=True)
+        return StepRecord(key=key, epoch=self.epoch, step=step.id, tool=step.tool)
+
     def _same_call(
         self, step: Step, before: StepRecord, *, kept: Iterable[str], own: Iterable[str]
     ) -> bool:
@@ -325,9 +351,15 @@ class Task:
         )
 
     def _missing_by_stop(self) -> tuple[Missing, ...]:
-        if self.stop is None or self.stop.kind == "step":
+        # A failed step is listed itself; a run that was to make a plan alone has made it.
+        if self.stop is None or self.stop.kind in {"step", "plan_only"}:
             return ()
         return (Missing(step="", state=self.stop.kind, why=self.stop.why),)
+
+
+def latest_complete(plans: Sequence[Plan]) -> int:
+    """Return the number of the latest plan that came whole, from 1; 0 when none did."""
+    return next((n for n in range(len(plans), 0, -1) if plans[n - 1].complete), 0)
 
 
 def _stop(value: Mapping[str, JsonValue]) -> Stop:

@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 from typing import cast
 
-from planloom.errors import InputError, ToolError
+from planloom.errors import BudgetExhaustedError, InputError, ModelError, ToolError
 from planloom.notes import Lang, Note
 from planloom.tools.codec import decode, encode, shown
 from planloom.tools.result import ToolResult
@@ -42,6 +42,10 @@ def failed(tool: AnyTool, error: BaseException, lang: Lang = "en") -> ToolResult
     """Return the result of a call that raised `error`, in the language of the call."""
     if isinstance(error, ToolError | InputError):
         return ToolResult.failure("tool", _bounded(error.text(lang)))
+    if isinstance(error, ModelError):
+        return ToolResult.failure("model", _bounded(error.text(lang)))
+    if isinstance(error, BudgetExhaustedError):
+        return ToolResult.failure("budget", _bounded(error.text(lang)))
     if isinstance(error, OSError):
         # The disk or the network, not the tool, is at fault; later it may work.
         return ToolResult.failure("tool", _bounded(_system_text(tool, error, lang)))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 ErrorKind = Literal[
-    "", "unknown_tool", "arguments", "tool", "timeout", "cancelled", "crash", "denied"
-]
+    "", "unknown_tool", "arguments", "tool", "timeout", "cancelled", "crash", "denied", "model",
+    "budget",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,8 @@ class ToolResult:
     """What went wrong, with the value, then what to do; "" after a success."""
     error_kind: ErrorKind = ""
     """Who can act on it: `arguments` and `tool` speak to the caller, `crash` is a bug of the tool
-    (or the death of its process), `denied` means that nobody approved the call."""
+    (or the death of its process), `denied` means that nobody approved the call, `model` that a
+    language model gave no usable reply, `budget` that the run may spend no more."""
     seconds: float = 0.0
     """Wall time of the call."""
 

@@ -1,0 +1,165 @@
+"""The ReAct loop: the model calls tools, sees what comes of it, and at last answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planloom.errors import BudgetExhaustedError, ModelError
+from planloom.models.chat_model import ChatModel, ChatRequest
+from planloom.models.messages import AudioPart, ImagePart
+from planloom.planning.react.conversation import Conversation, is_too_long, opening, system_text
+from planloom.planning.react.paging import PagedToolbox
+from planloom.planning.react.reading import Asked, Turn, json_mode_schema, json_mode_text, read
+from planloom.planning.react.run_state import RunState
+from planloom.planning.react.toolbox import Observation, Toolbox
+from planloom.planning.react.trajectory import ReactOutcome
+
+MAX_PARALLEL = 64
+"""Calls of one turn that are under way at once."""
+_REPLY_TOKENS = 4096
+"""Room kept for a reply when none is set."""
+
+
+class ReactLoop:
+    """Runs goals with a model and tools; it keeps nothing between runs, which may overlap."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        toolbox: Toolbox,
+        *,
+        max_iterations: int = 10,
+        instructions: str = "",
+        answer_form: str = "",
+        max_output_chars: int = 10_000,
+        max_reply_tokens: int | None = None,
+        temperature: float | None = None,
+    ):
+        """Take the model and its tools.
+
+        With a limit of n iterations tools work in n - 1 of them, and in the last one the model
+        answers; with 1 it answers at once. `instructions` are added to the system message,
+        `answer_form` says how the answer has to be written. A result is shown up to
+        `max_output_chars`; the model pages through the rest.
+        """
+        if max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, got {max_iterations}.")
+        self._model = model
+        self._toolbox = toolbox
+        self._max_iterations = max_iterations
+        self._instructions = instructions
+        self._answer_form = answer_form
+        self._max_output_chars = max_output_chars
+        self._max_reply_tokens = max_reply_tokens
+        self._temperature = temperature
+
+    async def run(
+        self, goal: str, *, parts: Sequence[ImagePart | AudioPart] = (), pinned: str = ""
+    ) -> ReactOutcome:
+        """Work on a goal until it is answered, or nothing more can be done.
+
+        `parts` are pictures and sounds that belong to the goal; `pinned` is a plan or context
+        that stays in view however long the run gets. Failures of tools and models are outcomes.
+        """
+        run = self._start(goal, parts, pinned)
+        try:
+            while True:
+                with_tools = run.next_iteration()
+                turn = await self._reply(run, with_tools=with_tools)
+                if turn.is_cut:
+                    return run.cut_off(turn)
+                if turn.asked and with_tools:
+                    run.take(turn, await self._act(run, turn))
+                elif turn.asked:
+                    return run.still_calling(turn)
+                elif not turn.is_empty:
+                    return run.answered(turn)
+                elif with_tools:
+                    run.withdraw_tools("empty_reply")
+                else:
+                    return run.silent()
+        except (ModelError, BudgetExhaustedError) as error:
+            return run.broken_off(error)
+
+    def _start(self, goal: str, parts: Sequence[ImagePart | AudioPart], pinned: str) -> RunState:
+        traits = self._model.traits
+        reserved = min(self._max_reply_tokens or _REPLY_TOKENS, traits.context_tokens // 4)
+        toolbox = PagedToolbox(
+            self._toolbox, min(self._max_output_chars, traits.context_tokens // 2)
+        )
+        has_tools = self._max_iterations > 1 and bool(toolbox.specs)
+        spelled = json_mode_text(toolbox.specs) if has_tools and not traits.tools else ""
+        system = system_text(
+            has_tools=has_tools, extras=(spelled, self._instructions, self._answer_form)
+        )
+        talk = Conversation(
+            system,
+            opening(goal, pinned=pinned, parts=parts),
+            native=traits.tools,
+            window_tokens=traits.context_tokens - reserved,
+        )
+        return RunState(
+            talk=talk,
+            toolbox=toolbox,
+            native=traits.tools,
+            keep_thinking=traits.wants_thinking_back,
+            max_iterations=self._max_iterations,
+            answer_form=self._answer_form,
+        )
+
+    async def _reply(self, run: RunState, *, with_tools: bool) -> Turn:
+        """Return the next reply; one that is cut off or empty is asked for again, but not often."""
+        turn = await self._ask(run, with_tools=with_tools)
+        while (turn.is_cut or turn.is_empty) and run.may_ask_again(turn):
+            turn = await self._ask(run, with_tools=with_tools)
+        return turn
+
+    async def _ask(self, run: RunState, *, with_tools: bool) -> Turn:
+        specs = run.toolbox.specs if with_tools else ()
+        held = specs and not run.native and self._model.traits.json_schema
+        request = ChatRequest(
+            history=run.talk.history(run.toolbox.keep),
+            tools=specs if run.native else (),
+            response_schema=json_mode_schema(specs) if held else None,
+            max_tokens=self._max_reply_tokens,
+            temperature=self._temperature,
+        )
+        try:
+            reply = await self._model.reply(request)
+        except ModelError as error:
+            if not is_too_long(error):
+                raise
+            run.talk.shorten(run.toolbox.keep)
+            shorter = replace(request, history=run.talk.history(run.toolbox.keep))
+            reply = await self._model.reply(shorter)
+        run.talk.note_usage(reply.usage)
+        return read(reply, run.toolbox.specs, native=run.native)
+
+    async def _act(self, run: RunState, turn: Turn) -> list[Observation]:
+        """Make all calls of a turn at once; return what came of each, in their order."""
+        if len(turn.asked) == 1:
+            return [await _call(run.toolbox, turn.asked[0])]
+        gate = asyncio.Semaphore(MAX_PARALLEL)
+
+        async def one(asked: Asked) -> Observation:
+            async with gate:
+                return await _call(run.toolbox, asked)
+
+        return await asyncio.gather(*map(one, turn.asked))
+
+
+async def _call(toolbox: Toolbox, asked: Asked) -> Observation:
+    if asked.arguments is None:
+        return Observation.failure(asked.error_kind, asked.error)
+    try:
+        return await toolbox.call(asked.call.name, asked.arguments, asked.call.id)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return Observation.failure("cancelled", f"The call of '{asked.call.name}' was cancelled.")
+    except Exception as error:  # noqa: BLE001 -- a toolbox may fail in any way; the others go on
+        said = f"The call of '{asked.call.name}' failed: {type(error).__name__}: {error}"
+        return Observation.failure("crash", said)

@@ -1,0 +1,68 @@
+"""Tool values in words for a model: short, with the shape of what is too large to show."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from planloom.errors import ToolError
+from planloom.models.chat_model import Json, ToolSpec
+from planloom.tools import codec
+from planloom.tools.tool import AnyTool
+from planloom.values import FileRef, ImageRef, TableRef
+
+SAMPLE_ROWS = 3
+_SHOWN_COLUMNS = 60
+
+
+def spec_of(tool: AnyTool) -> ToolSpec:
+    """Return a tool as a model is told of it; the first use of a tool builds its schema."""
+    # Two names of one thing: what JSON is, with lists that may and may not be altered.
+    parameters = cast("Mapping[str, Json]", tool.arguments_schema.for_models)
+    return ToolSpec(tool.name, tool.description, parameters)
+
+
+def rendered(value: object) -> str:
+    """Return a tool's value as text: text as it is, tables by their shape, the rest as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "done"
+    if isinstance(value, TableRef):
+        return table_text(value)
+    try:
+        return json.dumps(codec.encode(_described(value)), ensure_ascii=False)
+    except ToolError as error:
+        return f"(the result cannot be shown: {error})"
+
+
+def table_text(table: TableRef) -> str:
+    """Return a table's size and columns."""
+    columns = [_column_text(c.name, c.type, c.unit) for c in table.columns[:_SHOWN_COLUMNS]]
+    left = len(table.columns) - len(columns)
+    more = f", and {left} more" if left > 0 else ""
+    return f"a table of {table.rows:,} rows; columns: {', '.join(columns)}{more}"
+
+
+def _column_text(name: str, kind: str, unit: str) -> str:
+    return f"{name} ({kind}, {unit})" if unit else f"{name} ({kind})"
+
+
+def _described(value: object) -> object:
+    """Return a value with words in place of tables, pictures and files."""
+    if isinstance(value, TableRef):
+        return table_text(value)
+    if isinstance(value, ImageRef):
+        return f"a picture of {value.width} x {value.height} pixels: {value.alt}"
+    if isinstance(value, FileRef):
+        return f"a file of {value.size:,} bytes ({value.media_type})"
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _described(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value).items()
+        return {key: _described(item) for key, item in pairs}
+    if isinstance(value, list | tuple):
+        return [_described(item) for item in cast("Sequence[object]", value)]
+    return value

@@ -1,0 +1,88 @@
+"""Calls registered tools from the ReAct loop, in memory: no run folder and no record."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from planloom.models.chat_model import Json, ToolSpec
+from planloom.planning.react.observations import rendered, spec_of
+from planloom.planning.react.toolbox import Observation, unknown_text
+from planloom.tools.context import ToolContext
+from planloom.tools.registry import ToolRegistry
+from planloom.tools.result import ToolResult
+from planloom.tools.runner import ToolRunner
+from planloom.tools.tool import AnyTool
+
+
+class RegistryToolbox:
+    """The `Toolbox` for use as a library; runs may share it.
+
+    A table, picture or file that a tool gives is kept as `$c1`, `$c2`, ... and can be passed on
+    under that name. Approval is the caller's business: give it only tools that may be called.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        runner: ToolRunner,
+        *,
+        names: Sequence[str] | None = None,
+        context: ToolContext | None = None,
+    ):
+        """Offer the tools called `names`, by default all; reads their schemas.
+
+        Raises:
+            UnknownToolError: one of the names is not registered.
+        """
+        tools = registry.tools() if names is None else [registry.get(name) for name in names]
+        self._tools = {tool.name: tool for tool in tools}
+        self._specs = tuple(map(spec_of, tools))
+        self._runner = runner
+        self._context = context or ToolContext(
+            key="react", folder=Path(tempfile.gettempdir()) / "planloom-react"
+        )
+        self._kept: dict[str, object] = {}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model is told of them."""
+        return self._specs
+
+    async def call(self, name: str, arguments: Mapping[str, Json], call_id: str, /) -> Observation:
+        """Call a tool once."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return Observation.failure("unknown_tool", unknown_text(name, self._specs))
+        context = replace(self._context, key=f"{self._context.key}/{call_id}")
+        result = await self._runner.call(name, self._resolved(arguments), context)
+        return self._observation(tool, result)
+
+    def _resolved(self, arguments: Mapping[str, Json]) -> Mapping[str, object]:
+        if not self._kept:
+            return arguments
+        return {
+            name: self._kept.get(value[1:], value)
+            if isinstance(value, str) and value.startswith("$")
+            else value
+            for name, value in arguments.items()
+        }
+
+    def _observation(self, tool: AnyTool, result: ToolResult) -> Observation:
+        repeatable = tool.effect not in {"write", "send"}
+        text = rendered(result.value) if result.ok else f"Error: {result.error}"
+        mark = ""
+        if result.ok and tool.result_kind:
+            key = f"c{len(self._kept) + 1}"
+            self._kept[key] = result.value
+            mark, text = text, f"${key}: {text}"
+        return Observation(
+            text=text,
+            ok=result.ok,
+            error_kind=result.error_kind,
+            seconds=result.seconds,
+            fingerprint=mark,
+            repeatable=repeatable,
+        )

@@ -1,0 +1,214 @@
+"""What one ReAct run knows of itself: where it stands, what it may still do, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from planloom.errors import BudgetExhaustedError, PlanloomError
+from planloom.notes import Note
+from planloom.planning.react.compaction import Exchange, Seen
+from planloom.planning.react.conversation import Conversation
+from planloom.planning.react.paging import PagedToolbox
+from planloom.planning.react.progress import Made, Progress
+from planloom.planning.react.reading import Asked, Turn, to_message
+from planloom.planning.react.toolbox import Observation
+from planloom.planning.react.trajectory import Action, Iteration, ReactOutcome, StopReason
+
+WARNING = (
+    "Turns with tools that are left: {left}. Get what the answer still needs, several calls at "
+    "once where you can."
+)
+LAST = "No more tools can be called. Answer now, from what is known; say what is missing."
+REPEATED = (
+    "The last turns brought nothing new: the same calls gave the same results, or failed. Use "
+    "what you have. If the goal is reached, answer; if not, do something different."
+)
+STUCK = "The last turns brought nothing new."
+EMPTY = "Your reply was empty. Answer, or call a tool."
+CUT = (
+    "Your reply was cut off at the output token limit, so nothing of it was done. Reply again, "
+    "much shorter."
+)
+CUT_CALL = "Not run: the reply was cut off at the output token limit."
+
+_WARN_LEFT = 2
+_REPEATS = 2
+"""Requests of a run that are made again because a reply was cut off or empty."""
+
+Withdrawal = Literal["no_progress", "empty_reply"]
+
+_MADE_TO_ANSWER: dict[StopReason, Note] = {
+    "max_iterations": Note(
+        "The limit of {limit|iteration|iterations} was reached before the model was done.",
+        "模型尚未完成，已达到 {limit} 轮迭代的上限。",
+    ),
+    "no_progress": Note(
+        "The model repeated itself without getting further and was stopped.",
+        "模型反复执行相同的操作而没有进展，已被中止。",
+    ),
+    "empty_reply": Note("The model sent an empty reply.", "模型返回了空回复。"),
+}
+_NO_ANSWER = Note(
+    " It gave no answer; shown is the last result.", "模型没有给出答案，所示为最后一次得到的结果。"
+)
+_CUT_OFF = Note(
+    "The model's replies were cut off at its output token limit. Raise the limit of a reply, or "
+    "ask for less at once.",
+    "模型的回复超出输出 token 上限而被截断。请提高单次回复的上限，或缩小问题范围。",
+)
+
+
+@dataclass(kw_only=True)
+class RunState:
+    """The state of one run; its methods say what happened, and give the outcome when it is over."""
+
+    talk: Conversation
+    toolbox: PagedToolbox
+    native: bool
+    """Whether the model makes native calls; else it writes JSON."""
+    keep_thinking: bool
+    max_iterations: int
+    answer_form: str
+    number: int = 0
+    """Of the present iteration, from 1."""
+    _progress: Progress = field(default_factory=Progress)
+    _withdrawn: Withdrawal | None = None
+    _nudged: bool = False
+    _repeats: int = _REPEATS
+    _notice: str = ""
+    _done: list[Iteration] = field(default_factory=list[Iteration])
+
+    def next_iteration(self) -> bool:
+        """Begin an iteration; return whether tools may be called in it."""
+        self.number += 1
+        left = self.max_iterations - self.number
+        with_tools = left > 0 and self._withdrawn is None
+        if not with_tools:
+            stuck = STUCK if self._withdrawn == "no_progress" else ""
+            # Alone, the first message already asks for the answer.
+            first = self.number == 1
+            self._tell("" if first else " ".join(filter(None, (stuck, LAST, self.answer_form))))
+        elif self.number > 1 and left == min(_WARN_LEFT, self.max_iterations - 2):
+            self._tell(WARNING.format(left=left))
+        return with_tools
+
+    def take(self, turn: Turn, seen: Sequence[Observation]) -> None:
+        """Add a turn and what came of each of its calls."""
+        self._add(turn, [observation.text for observation in seen])
+        pairs = list(zip(turn.asked, seen, strict=True))
+        actions = tuple(_action(asked, observation) for asked, observation in pairs)
+        self._log(turn.text, actions)
+        advice = self._progress.note(
+            Made(asked.call.name, asked.arguments, observation) for asked, observation in pairs
+        )
+        if advice == "hint":
+            self._tell(REPEATED)
+        elif advice == "withdraw":
+            self.withdraw_tools("no_progress")
+
+    def withdraw_tools(self, why: Withdrawal) -> None:
+        """Let the next iteration be the last one, without tools."""
+        self._withdrawn = why
+
+    def may_ask_again(self, turn: Turn) -> bool:
+        """Prepare to ask again after a reply that was cut off or empty; False when often enough."""
+        if not self._repeats or (turn.is_empty and not turn.is_cut and self._nudged):
+            return False
+        self._repeats -= 1
+        if not turn.is_empty:
+            self._add(turn, [CUT_CALL] * len(turn.asked))
+        self._nudged = self._nudged or not turn.is_cut
+        self._tell(CUT if turn.is_cut else EMPTY)
+        return True
+
+    def answered(self, turn: Turn) -> ReactOutcome:
+        """Return the outcome of a run whose model answered."""
+        reason = self._forced_by()
+        problem = self._problem(reason) if reason != "answered" else None
+        return self._ended(reason, turn.text.strip(), problem, is_answered=True)
+
+    def still_calling(self, turn: Turn) -> ReactOutcome:
+        """Return the outcome when the model calls tools that it no longer has."""
+        text = turn.text.strip()
+        reason = self._forced_by()
+        if text:
+            return self._ended(reason, text, self._problem(reason), is_answered=True)
+        return self._without_answer(reason)
+
+    def silent(self) -> ReactOutcome:
+        """Return the outcome when the model says nothing although it was made to answer."""
+        return self._without_answer("empty_reply")
+
+    def cut_off(self, turn: Turn) -> ReactOutcome:
+        """Return the outcome when replies end at the output token limit again and again."""
+        text = "" if turn.asked else turn.text.strip()
+        return self._ended("output_limit", text or self._best(), _CUT_OFF)
+
+    def broken_off(self, error: PlanloomError) -> ReactOutcome:
+        """Return the outcome when no further reply can be had."""
+        reason = "budget" if isinstance(error, BudgetExhaustedError) else "model_error"
+        problem = Note("{en}", "{zh}", {"en": error.text("en"), "zh": error.text("zh")})
+        return self._ended(reason, self._best(), problem)
+
+    def _forced_by(self) -> StopReason:
+        if self._withdrawn:
+            return self._withdrawn
+        is_last = 1 < self.max_iterations == self.number
+        return "max_iterations" if is_last else "answered"
+
+    def _without_answer(self, reason: StopReason) -> ReactOutcome:
+        problem = self._problem(reason)
+        said = Note(problem.en + _NO_ANSWER.en, problem.zh + _NO_ANSWER.zh, problem.args)
+        return self._ended(reason, self._best(), said)
+
+    def _problem(self, reason: StopReason) -> Note:
+        note = _MADE_TO_ANSWER.get(reason)
+        if note is None:  # limit 1: calls although no tool was ever offered
+            note = _MADE_TO_ANSWER["max_iterations"]
+        return Note(note.en, note.zh, {"limit": self.max_iterations})
+
+    def _ended(
+        self, reason: StopReason, answer: str, problem: Note | None, *, is_answered: bool = False
+    ) -> ReactOutcome:
+        if is_answered:
+            self._log(answer)
+        return ReactOutcome(
+            answer=answer,
+            stop_reason=reason,
+            is_answered=is_answered,
+            problem=problem,
+            iterations=self.number,
+            trajectory=tuple(self._done),
+        )
+
+    def _best(self) -> str:
+        """Return the last result that a tool gave, else the last thing that the model said."""
+        actions = (action for turn in reversed(self._done) for action in reversed(turn.actions))
+        found = next((action.observation.text for action in actions if action.observation.ok), "")
+        return found or next((turn.thought for turn in reversed(self._done) if turn.thought), "")
+
+    def _add(self, turn: Turn, texts: Sequence[str]) -> None:
+        message = to_message(turn, native=self.native, keep_thinking=self.keep_thinking)
+        results = tuple(
+            Seen(asked.call.id, asked.call, text)
+            for asked, text in zip(turn.asked, texts, strict=True)
+        )
+        self.talk.add(Exchange(message, results))
+
+    def _tell(self, text: str) -> None:
+        if text:
+            self.talk.say(text)
+            self._notice = f"{self._notice} {text}".strip()
+
+    def _log(self, thought: str, actions: tuple[Action, ...] = ()) -> None:
+        self._done.append(
+            Iteration(number=self.number, thought=thought, actions=actions, notice=self._notice)
+        )
+        self._notice = ""
+
+
+def _action(asked: Asked, seen: Observation) -> Action:
+    call = asked.call
+    return Action(id=call.id, tool=call.name, arguments=call.arguments, observation=seen)

@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from planloom.errors import BudgetExhaustedError, ModelError
+from planloom.models.chat_model import ChatRequest, ModelTraits, Reply
+from planloom.models.messages import (
+    AssistantMessage,
+    ImagePart,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from planloom.models.scripted import ScriptedModel
+from planloom.planning.react.loop import ReactLoop
+from planloom.planning.react.run_state import CUT, EMPTY, LAST, REPEATED
+
+
+def looks(asks: Any, count: int) -> list[Reply]:
+    return [asks(("look", {"at": number})) for number in range(count)]
+
+
+def test_answer_without_calls_is_given_at_once(play: Any, fresh: Any) -> None:
+    run = play(["It is 4."], fresh)
+    assert run.outcome.answer == "It is 4."
+    assert (run.outcome.stop_reason, run.outcome.iterations) == ("answered", 1)
+    assert run.outcome.problem is None
+
+
+def test_result_of_a_call_is_shown_to_the_model(play: Any, asks: Any, tools: Any) -> None:
+    run = play([asks(("add", {"a": 1, "b": 2})), "3"], tools(add=lambda a, b: a + b))
+    last = run.model.requests[1].messages
+    assert last[-2:] == (
+        AssistantMessage("", (ToolCall("c1", "add", '{"a": 1, "b": 2}'),)),
+        ToolMessage("c1", "3"),
+    )
+    (turn, answer) = run.outcome.trajectory
+    assert (turn.actions[0].tool, turn.actions[0].observation.text) == ("add", "3")
+    assert answer.thought == "3"
+
+
+@pytest.mark.parametrize("limit", [2, 3, 5, 10])
+def test_tools_work_in_all_but_the_last_iteration(
+    play: Any, asks: Any, fresh: Any, limit: int
+) -> None:
+    run = play([*looks(asks, limit - 1), "That is all."], fresh, max_iterations=limit)
+    assert run.had_tools == [True] * (limit - 1) + [False]
+    assert len(fresh.calls) == limit - 1
+    assert run.outcome.answer == "That is all."
+    assert run.outcome.is_answered
+    assert (run.outcome.stop_reason, run.outcome.iterations) == ("max_iterations", limit)
+    assert LAST in run.told(limit)
+
+
+def test_limit_of_one_answers_at_once_without_tools(play: Any, fresh: Any) -> None:
+    run = play(["4"], fresh, max_iterations=1)
+    assert run.had_tools == [False]
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("4", "answered")
+
+
+def test_limit_below_one_is_refused(fresh: Any) -> None:
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        ReactLoop(ScriptedModel([]), fresh, max_iterations=0)
+
+
+@pytest.mark.parametrize(("limit", "warned_at"), [(2, 0), (3, 2), (4, 2), (10, 8)])
+def test_warning_near_the_limit_is_given_once(
+    play: Any, asks: Any, fresh: Any, limit: int, warned_at: int
+) -> None:
+    run = play([*looks(asks, limit - 1), "Done."], fresh, max_iterations=limit)
+    told = [
+        number
+        for number, request in enumerate(run.model.requests, 1)
+        if "Turns with tools that are left" in str(request.messages[-1])
+    ]
+    assert told == ([warned_at] if warned_at else [])
+    assert "" == "".join(turn.notice for turn in run.outcome.trajectory[: max(0, warned_at - 1)])
+
+
+def test_model_that_calls_tools_in_the_last_iteration_gets_no_more(
+    play: Any, asks: Any, fresh: Any
+) -> None:
+    run = play(looks(asks, 3), fresh, max_iterations=3)
+    assert len(fresh.calls) == 2
+    assert run.outcome.answer == "thing 1"
+    assert not run.outcome.is_answered
+    assert run.outcome.stop_reason == "max_iterations"
+    assert "no answer" in run.outcome.problem.text("en")
+
+
+def test_text_beside_a_call_in_the_last_iteration_is_the_answer(
+    play: Any, asks: Any, fresh: Any
+) -> None:
+    replies = [*looks(asks, 1), asks(("look", {}), text="It is 7.")]
+    run = play(replies, fresh, max_iterations=2)
+    assert (run.outcome.answer, run.outcome.is_answered) == ("It is 7.", True)
+
+
+def test_calls_of_one_turn_run_at_once_and_each_is_answered(
+    play: Any, asks: Any, tools: Any
+) -> None:
+    met = asyncio.Barrier(3)
+
+    async def meet(n: int) -> str:
+        await met.wait()
+        return f"met {n}"
+
+    def fail(n: int) -> str:
+        raise RuntimeError("broken")
+
+    box = tools(meet=meet, fail=fail)
+    calls = [("meet", {"n": 1}), ("fail", {"n": 2}), ("meet", {"n": 3}), ("none", {"n": 4})]
+    replies = [asks(*calls, ToolCall("c5", "meet", "{broken"), ("meet", {"n": 6})), "Done."]
+    run = play(replies, box)
+    results = [m for m in run.model.requests[1].messages if isinstance(m, ToolMessage)]
+    assert [message.call_id for message in results] == ["c1", "c2", "c3", "c4", "c5", "c6"]
+    assert results[0].text == "met 1"
+    assert "RuntimeError: broken" in results[1].text
+    assert "no tool 'none'" in results[3].text
+    assert results[5].text == "met 6"
+    assert len(box.calls) == 5  # the broken one never ran
+
+
+def test_two_calls_of_one_tool_keep_their_own_arguments(play: Any, asks: Any, tools: Any) -> None:
+    box = tools(search=lambda q: f"found {q}")
+    calls = (ToolCall("1", "search", '{"q": "x"}'), ToolCall("2", "search", '{"q": "y"}'))
+    run = play([asks(*calls), "Done."], box)
+    assert [dict(arguments) for _, arguments, _ in box.calls] == [{"q": "x"}, {"q": "y"}]
+    assert run.model.requests[1].messages[-2:] == (
+        ToolMessage("1", "found x"),
+        ToolMessage("2", "found y"),
+    )
+
+
+def test_calls_without_an_id_or_with_the_same_one_are_told_apart(
+    play: Any, asks: Any, fresh: Any
+) -> None:
+    calls = [ToolCall(call_id, "look", "{}") for call_id in ("", "a", "a", "")]
+    run = play([asks(*calls), "Done."], fresh)
+    said = run.model.requests[1].messages[2]
+    ids = [message.call_id for message in run.model.requests[1].messages[3:]]
+    assert isinstance(said, AssistantMessage)
+    assert ids == [call.id for call in said.tool_calls]
+    assert len(set(ids)) == 4
+
+
+@pytest.mark.parametrize("arguments", ['{"n": ', "[1]", "look at it", '{"n": 1}}', '"text"'])
+def test_unreadable_arguments_never_run_and_do_not_stay_in_the_history(
+    play: Any, asks: Any, fresh: Any, arguments: str
+) -> None:
+    run = play([asks(ToolCall("c1", "look", arguments)), "Done."], fresh)
+    assert fresh.calls == []
+    said, result = run.model.requests[1].messages[-2:]
+    assert said.tool_calls[0].arguments == "{}"
+    assert arguments[:5] in result.text
+    assert run.outcome.trajectory[0].actions[0].arguments == arguments
+
+
+def test_model_error_gives_what_was_found(play: Any, asks: Any, fresh: Any) -> None:
+    error = ModelError("The server is gone.", zh="服务器已断开。")
+    run = play([*looks(asks, 1), error], fresh)
+    assert (run.outcome.answer, run.outcome.is_answered) == ("thing 0", False)
+    assert run.outcome.stop_reason == "model_error"
+    assert run.outcome.problem.text("zh") == "服务器已断开。"
+
+
+def test_exhausted_budget_gives_what_was_found(play: Any, asks: Any, fresh: Any) -> None:
+    run = play([*looks(asks, 2), BudgetExhaustedError("The budget of $1 is spent.")], fresh)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("thing 1", "budget")
+    assert not run.outcome.is_answered
+
+
+def test_model_error_at_the_start_has_no_answer(play: Any, fresh: Any) -> None:
+    run = play([ModelError("No key.")], fresh)
+    assert (run.outcome.answer, run.outcome.is_answered, run.outcome.iterations) == ("", False, 1)
+
+
+def test_half_a_call_is_asked_for_again_and_never_runs(play: Any, asks: Any, fresh: Any) -> None:
+    cut = asks(ToolCall("c1", "look", '{"at": "the lo'), finish_reason="length")
+    run = play([cut, *looks(asks, 1), "Done."], fresh)
+    assert len(fresh.calls) == 1
+    assert CUT in run.told(2)
+    assert run.outcome.answer == "Done."
+    messages = run.model.requests[1].messages
+    assert isinstance(messages[-2], ToolMessage)
+    assert "output token limit" in messages[-2].text
+
+
+def test_replies_that_are_always_cut_off_end_soon_and_say_why(
+    play: Any, asks: Any, fresh: Any
+) -> None:
+    cut = asks(ToolCall("c1", "look", '{"at": '), finish_reason="length")
+    run = play([cut] * 20, fresh)
+    assert len(run.model.requests) == 3
+    assert run.outcome.stop_reason == "output_limit"
+    assert "output token limit" in run.outcome.problem.text("en")
+    assert not run.outcome.is_answered
+
+
+def test_answer_that_is_cut_off_is_given_as_unfinished(play: Any, fresh: Any) -> None:
+    run = play([Reply(text="It was a dark", finish_reason="length")] * 9, fresh)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("It was a dark", "output_limit")
+    assert not run.outcome.is_answered
+
+
+def test_empty_reply_is_nudged_once_then_the_answer_is_forced(play: Any, fresh: Any) -> None:
+    run = play([Reply(), Reply(), "4"], fresh)
+    assert run.had_tools == [True, True, False]
+    assert EMPTY in run.told(2)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("4", "empty_reply")
+
+
+def test_model_that_stays_silent_gets_the_last_result(play: Any, asks: Any, fresh: Any) -> None:
+    run = play([*looks(asks, 1), *[Reply(text="  ")] * 5], fresh)
+    assert len(run.model.requests) == 4
+    assert (run.outcome.answer, run.outcome.is_answered) == ("thing 0", False)
+    assert run.outcome.stop_reason == "empty_reply"
+
+
+def test_no_two_user_messages_stand_in_a_row(play: Any, fresh: Any) -> None:
+    run = play([Reply(), Reply(), "4"], fresh, max_iterations=2)
+    for request in run.model.requests:
+        kinds = [type(message) for message in request.messages]
+        assert all(
+            pair != (UserMessage, UserMessage) for pair in zip(kinds, kinds[1:], strict=False)
+        )
+
+
+def test_thinking_stays_out_of_history_and_answer(play: Any, asks: Any, fresh: Any) -> None:
+    thinking = "<think>" + "x " * 50 + "</think>"
+    first = asks(("look", {}), text=thinking + "I look.", thinking="deep thoughts")
+    run = play([first, thinking + "The answer is 4."], fresh)
+    said = run.model.requests[1].messages[2]
+    assert said == AssistantMessage("I look.", (ToolCall("c1", "look", "{}"),), "")
+    assert run.outcome.answer == "The answer is 4."
+
+
+def test_thinking_goes_back_to_a_model_that_wants_it(play: Any, asks: Any, fresh: Any) -> None:
+    traits = ModelTraits(wants_thinking_back=True)
+    run = play([asks(("look", {}), thinking="hm"), "4"], fresh, traits=traits)
+    said = run.model.requests[1].messages[2]
+    assert isinstance(said, AssistantMessage)
+    assert said.thinking == "hm"
+
+
+def test_answer_form_and_instructions_reach_the_model(play: Any, asks: Any, fresh: Any) -> None:
+    form = 'End with "FINAL ANSWER: ".'
+    run = play(
+        [*looks(asks, 1), "x"],
+        fresh,
+        max_iterations=2,
+        answer_form=form,
+        instructions="Be brief.",
+    )
+    system = run.model.requests[0].messages[0]
+    assert isinstance(system, SystemMessage)
+    assert form in system.text
+    assert "Be brief." in system.text
+    assert form in run.told(2)
+
+
+def test_history_is_only_appended_to_in_a_short_run(play: Any, asks: Any, fresh: Any) -> None:
+    run = play([*looks(asks, 4), "Done."], fresh)
+    for before, after in zip(run.model.requests, run.model.requests[1:], strict=False):
+        assert after.messages[: len(before.messages)] == before.messages
+        assert after.options.tools is before.options.tools or not after.options.tools
+
+
+def test_pictures_go_with_the_goal(fresh: Any) -> None:
+    model = ScriptedModel(["A cat."])
+    picture = ImagePart(b"png", "image/png")
+    asyncio.run(ReactLoop(model, fresh).run("What is it?", parts=[picture]))
+    assert model.requests[0].messages[1] == UserMessage(("What is it?", picture))
+
+
+def test_cancelled_run_ends_its_tools(asks: Any, tools: Any) -> None:
+    ended: list[int] = []
+
+    async def hang(n: int) -> str:
+        try:
+            return str(await asyncio.Event().wait())
+        finally:
+            ended.append(n)
+
+    async def cancelled() -> None:
+        box = tools(hang=hang)
+        model = ScriptedModel([asks(("hang", {"n": 1}), ("hang", {"n": 2}))])
+        task = asyncio.create_task(ReactLoop(model, box).run("Wait."))
+        while len(box.calls) < 2:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert sorted(ended) == [1, 2]
+
+
+def test_tool_that_cancels_itself_is_an_observation(play: Any, asks: Any, tools: Any) -> None:
+    async def odd() -> str:
+        raise asyncio.CancelledError
+
+    run = play([asks(("odd", {}), ("odd", {})), "Done."], tools(odd=odd))
+    assert run.outcome.answer == "Done."
+    assert not run.outcome.trajectory[0].actions[0].observation.ok
+
+
+def test_overlapping_runs_of_one_loop_do_not_meet(fresh: Any) -> None:
+    def reply(request: ChatRequest) -> str:
+        return str(request.history.messages[1]).removeprefix("UserMessage")
+
+    async def both() -> list[str]:
+        loop = ReactLoop(ScriptedModel([reply] * 2), fresh)
+        return [run.answer for run in await asyncio.gather(loop.run("one"), loop.run("two"))]
+
+    first, second = asyncio.run(both())
+    assert "one" in first
+    assert "two" in second
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"thought": "t", "action": "look", "action_input": {"at": 1}}',
+        '```json\n{"action": "look", "action_input": {"at": 1}}\n```',
+        '<think>hm</think>{"action": "look", "action_input": "{\\"at\\": 1}"}',
+    ],
+)
+def test_json_mode_calls_tools_in_words(play: Any, fresh: Any, reply: str) -> None:
+    traits = ModelTraits(tools=False)
+    final = '{"thought": "done", "action": "answer", "action_input": "4"}'
+    run = play([reply, final], fresh, traits=traits)
+    assert [dict(arguments) for _, arguments, _ in fresh.calls] == [{"at": 1}]
+    assert run.had_tools == [False, False]
+    assert "- look: Does look." in run.model.requests[0].messages[0].text
+    assert not any(isinstance(m, ToolMessage) for m in run.model.requests[1].messages)
+    assert "thing 0" in run.told(2)
+    assert run.outcome.answer == "4"
+
+
+def test_json_mode_takes_plain_text_as_the_answer(play: Any, fresh: Any) -> None:
+    run = play(["It is 4."], fresh, traits=ModelTraits(tools=False))
+    assert run.outcome.answer == "It is 4."
+
+
+def test_json_mode_withdraws_the_schema_with_the_tools(play: Any, fresh: Any) -> None:
+    call = '{"thought": "t", "action": "look", "action_input": {}}'
+    run = play([call, "4"], fresh, traits=ModelTraits(tools=False), max_iterations=2)
+    schemas = [request.options.response_schema for request in run.model.requests]
+    assert schemas[0] is not None
+    assert schemas[1] is None
+
+
+def test_hint_tells_of_repeated_calls_before_tools_are_withdrawn(
+    play: Any, asks: Any, tools: Any
+) -> None:
+    box = tools(save_note=lambda text: "saved")
+    run = play([asks(("save_note", {"text": "hi"}))] * 10, box)
+    assert any(REPEATED in str(request.messages[-1]) for request in run.model.requests)
+    assert len(run.model.requests) == 6
+    assert run.had_tools == [True] * 5 + [False]
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("saved", "no_progress")
+    assert not run.outcome.is_answered
+
+
+def test_model_that_takes_the_hint_goes_on(play: Any, asks: Any, tools: Any) -> None:
+    box = tools(run=lambda code: "/home")
+    same = asks(("run", {"code": "print(os.getcwd())"}))
+    run = play([same, same, same, "It is /home."], box)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("It is /home.", "answered")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -91,6 +91,15 @@ class Filter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ToolRequest:
+    """An analysis by a tool other than the four usual ones."""
+
+    tool: str
+    arguments: Mapping[str, bool | int | str | tuple[str, ...] | None]
+    """Without the table."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Understanding:
     """How a goal was read: the analyses wanted, and what was taken, assumed or not found."""
 
@@ -103,9 +112,11 @@ class Understanding:
     categories: tuple[str, ...]
     """Every category that an analysis uses, in order."""
     analyses: tuple[AnalysisRequest, ...]
-    """In the order of the goal; never empty for a table that has columns."""
+    """In the order of the goal; empty only for a table without columns, or beside `others`."""
     filters: tuple[Filter, ...] = ()
     """All hold at once."""
+    others: tuple[ToolRequest, ...] = ()
+    """Analyses by further tools; only a model chooses them."""
     understood: tuple[Note, ...] = ()
     """How the goal was read, for the person who wrote it."""
     assumptions: tuple[Note, ...] = ()

@@ -1,0 +1,296 @@
+"""What a model may choose from: a table's columns by what they can serve as, and rows to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from planloom.analysis.numbers.numerals import read_numerals
+from planloom.notes import Scalar
+from planloom.planning.goals.choices import main_categories, main_date, main_measure
+from planloom.planning.goals.columns import MOST_CATEGORIES, ColumnIndex
+from planloom.planning.goals.dates import DateRange, find_ranges
+from planloom.planning.goals.filters import column_of, range_filters, take_scope
+from planloom.planning.goals.intent import (
+    Comparison,
+    Filter,
+    How,
+    Measure,
+    TableShape,
+)  # fmt: skip
+from planloom.planning.goals.scanning import Scanner, Term
+from planloom.planning.goals.wording import fold, norms
+
+MOST_COLUMNS = 40
+"""A wider table is offered by its most relevant columns only."""
+_MOST_OF_A_ROLE = 16
+"""Of a wide table; five ways to compute each number keep the list of measures near a hundred."""
+_MOST_TRANSLATED_VALUES = 12
+"""A column with more values is not offered to a goal in another script."""
+_MOST_TRANSLATED = 60
+_LONGEST_GOAL = 5000
+_LARGEST_TOP = 200
+NUMBER_HOWS: tuple[How, ...] = ("sum", "mean", "median", "max", "min")
+ROWS = "count(*)"
+WITHIN = "within"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowChoice:
+    """A restriction of rows that the goal gives a reason for."""
+
+    column: str
+    comparisons: tuple[str, ...]
+    values: Mapping[str | float, tuple[Filter, ...] | Scalar]
+    """What may be written as the value: a value of the data, a number of the goal, or the goal's
+    words for a span of time with the filters that keep it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Everything that a reply may name; columns in the order of the table."""
+
+    dates: tuple[str, ...]
+    numbers: tuple[str, ...]
+    groups: tuple[str, ...]
+    countable: tuple[str, ...]
+    """Columns whose different values can be counted."""
+    measures: Mapping[str, Measure]
+    """By the way they are written: "sum(amount)", "count(*)", "count_distinct(customer)"."""
+    tops: tuple[int, ...]
+    """Whole numbers of the goal."""
+    rows: tuple[RowChoice, ...]
+    left_out: int = 0
+    """Columns of the table that are not offered."""
+    types: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Type of every column of the table, also of those not offered."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is offered."""
+        return tuple(dict.fromkeys((*self.dates, *self.numbers, *self.groups, *self.countable)))
+
+    @property
+    def additive(self) -> tuple[str, ...]:
+        """The measures that a total can be split by."""
+        return tuple(k for k, m in self.measures.items() if m.how in ("sum", "count"))
+
+
+def make_offer(
+    goal: str,
+    table: TableShape,
+    *,
+    today: date,
+    values: Mapping[str, Sequence[Scalar]] | None = None,
+) -> Offer:
+    """Return what a model may choose from for `goal` over `table`.
+
+    `values` gives all values of the columns with few; `today` anchors words such as "last month".
+    """
+    text = goal[:_LONGEST_GOAL]
+    index = ColumnIndex(table)
+    ranges = find_ranges(fold(text), today)
+    terms = Scanner(index, values or {}).scan(text, list(ranges))
+    relevance = _relevance(text, index, terms)
+    dates = _kept([n for n in index.columns if _is_date(index, n)], relevance)
+    numbers = _kept([n for n in index.columns if index.roles[n] == "measure"], relevance)
+    groups = _kept([n for n in index.columns if _is_group(index, n, relevance)], relevance)
+    countable = _kept([n for n in index.columns if _is_countable(index, n)], relevance)
+    offered = {*dates, *numbers, *groups, *countable}
+    return Offer(
+        dates=dates,
+        numbers=numbers,
+        groups=groups,
+        countable=countable,
+        measures=_measures(index, numbers, countable),
+        tops=_tops(text, ranges),
+        rows=(
+            *_value_choices(text, index, values or {}),
+            *_span_choices(text, index, dates, ranges),
+            *_limit_choices(text, index, terms, numbers),
+        ),
+        left_out=len(index.columns) - len(offered) if len(index.columns) > MOST_COLUMNS else 0,
+        types={name: column.type for name, column in index.columns.items()},
+    )
+
+
+# -- columns
+
+
+def _is_date(index: ColumnIndex, name: str) -> bool:
+    return index.roles[name] in ("date", "year")
+
+
+def _is_group(index: ColumnIndex, name: str, relevance: Mapping[str, float]) -> bool:
+    column, role = index.columns[name], index.roles[name]
+    if role in ("category", "id", "text"):
+        repeats = column.distinct < index.table.rows or index.table.rows <= MOST_CATEGORIES
+        return column.meaning != "empty" and repeats
+    # A rating from one to five is a number and may well name groups, when the goal says so.
+    few = column.distinct <= MOST_CATEGORIES and column.type == "integer"
+    return few and relevance.get(name, 0) >= _NAMED and role == "measure"
+
+
+def _is_countable(index: ColumnIndex, name: str) -> bool:
+    column = index.columns[name]
+    return index.roles[name] in ("id", "category", "text") and column.meaning != "empty"
+
+
+_NAMED = 3.0
+
+
+def _relevance(goal: str, index: ColumnIndex, terms: Sequence[Term]) -> dict[str, float]:
+    """Score the columns: those that the goal names first, then those a report is about."""
+    scores: dict[str, float] = dict.fromkeys(index.columns, 0.0)
+    for term in terms:
+        named = column_of(term, index)
+        if named:
+            scores[named] += _NAMED
+        elif term.tag == "value" and term.column:
+            scores[term.column] += 1
+    words = set(norms(goal))
+    for name in scores:
+        scores[name] += 0.5 * len(words.intersection(norms(name[:120])))
+    best = (main_date(index), main_measure(index).column, *main_categories(index)[:6])
+    for place, name in enumerate(best):
+        if name:
+            scores[name] += 1.0 - 0.1 * place
+    return scores
+
+
+def _kept(names: Sequence[str], relevance: Mapping[str, float]) -> tuple[str, ...]:
+    """Return all names of a usual table, the most relevant ones of a wide table."""
+    if len(relevance) <= MOST_COLUMNS:
+        return tuple(names)
+    best = sorted(names, key=lambda name: -relevance[name])[:_MOST_OF_A_ROLE]
+    return tuple(name for name in names if name in best)
+
+
+def _measures(
+    index: ColumnIndex, numbers: Sequence[str], countable: Sequence[str]
+) -> dict[str, Measure]:
+    found = {ROWS: Measure(column=None, how="count")}
+    for column in numbers:
+        # The sum of prices, rates or scores means nothing, so it cannot be asked for.
+        for how in NUMBER_HOWS[1:] if index.averages(column) else NUMBER_HOWS:
+            found[f"{how}({column})"] = Measure(column=column, how=how)
+    for column in countable:
+        found[f"count_distinct({column})"] = Measure(column=column, how="count_distinct")
+    return found
+
+
+# -- numbers and rows
+
+
+def _tops(goal: str, ranges: Sequence[DateRange]) -> tuple[int, ...]:
+    found = {
+        int(n.value)
+        for n in read_numerals(goal)
+        if n.value is not None
+        and float(n.value).is_integer()
+        and 1 <= n.value <= _LARGEST_TOP
+        and n.kind in ("number", "ordinal")
+        and not _lies_in(n.start, ranges)
+    }
+    return tuple(sorted(found))
+
+
+def _lies_in(place: int, ranges: Sequence[DateRange]) -> bool:
+    return any(r.start <= place < r.stop for r in ranges)
+
+
+def _value_choices(
+    goal: str, index: ColumnIndex, values: Mapping[str, Sequence[Scalar]]
+) -> Iterator[RowChoice]:
+    """Yield the values that the goal names; all of short lists where the scripts differ."""
+    folded, is_han, room = fold(goal), _has_han(goal), _MOST_TRANSLATED
+    for name, column in index.columns.items():
+        if index.roles[name] in ("date", "year") or column.meaning in ("measure", "money"):
+            continue
+        known = [v for v in values.get(name) or [v for v, _ in column.top] if v is not None]
+        found = [v for v in known if _is_named(str(v), folded)]
+        foreign = [v for v in known if isinstance(v, str) and _has_han(v) != is_han]
+        if not found and len(foreign) == len(known) <= _MOST_TRANSLATED_VALUES:
+            found = known[: max(room, 0)]
+            room -= len(found)
+        if found:
+            yield RowChoice(
+                column=name,
+                comparisons=("=", "!="),
+                values={_written(value): value for value in found[:_LARGEST_TOP]},
+            )
+
+
+def _written(value: Scalar) -> str | float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return str(value)
+
+
+def _is_named(value: str, folded_goal: str) -> bool:
+    word = fold(value).strip()
+    if not word or word.isdigit():
+        return False
+    if _has_han(word):
+        return word in folded_goal
+    return (
+        re.search(rf"(?<![a-z0-9]){re.escape(word)}(?:e?s)?(?![a-z0-9])", folded_goal) is not None
+    )
+
+
+def _has_han(text: str) -> bool:
+    return any("\u3400" <= character <= "\u9fff" for character in text)
+
+
+def _span_choices(
+    goal: str, index: ColumnIndex, dates: Sequence[str], ranges: Sequence[DateRange]
+) -> Iterator[RowChoice]:
+    for name in dates:
+        spans = {goal[r.start : r.stop]: range_filters(r, index.columns[name]) for r in ranges}
+        found: dict[str | float, tuple[Filter, ...] | Scalar] = {
+            words: filters for words, filters in spans.items() if filters
+        }
+        if found:
+            yield RowChoice(column=name, comparisons=(WITHIN,), values=found)
+
+
+_BOUND_BEFORE = re.compile(
+    r"(?:above|over|below|under|less|more|fewer|greater|than|least|most|exceed\w*|between|[<>=≥≤]|"
+    r"超过|大于|小于|低于|高于|多于|少于|至少|最多|不到|不足|达到)[^,，。;；]{0,12}$"
+)
+_BOUND_AFTER = re.compile(
+    r"^[^,，。;；]{0,4}(?:以上|以下|以内|or more|or less|and above|and below)"
+)
+
+
+def _limit_choices(
+    goal: str, index: ColumnIndex, terms: Sequence[Term], numbers: Sequence[str]
+) -> Iterator[RowChoice]:
+    """Yield bounds on numbers: those that name their column, else any column for the number."""
+    limits = take_scope(terms, index).limits
+    for limit in limits:
+        value = limit.value
+        if isinstance(value, int | float):
+            yield RowChoice(
+                column=limit.column, comparisons=(limit.comparison,), values={value: value}
+            )
+    ranges = [term.range for term in terms if term.range]
+    bounds = _bounds(fold(goal), ranges)
+    if bounds and not limits:
+        comparisons: tuple[Comparison, ...] = (">", ">=", "<", "<=", "=")
+        for name in numbers:
+            yield RowChoice(column=name, comparisons=comparisons, values={v: v for v in bounds})
+
+
+def _bounds(folded: str, ranges: Sequence[DateRange]) -> list[float]:
+    """Return the numbers that stand beside words such as "above"."""
+    found: list[float] = []
+    for n in read_numerals(folded):
+        if n.value is None or n.kind != "number" or _lies_in(n.start, ranges):
+            continue
+        before, after = folded[max(0, n.start - 24) : n.start], folded[n.end : n.end + 12]
+        if _BOUND_BEFORE.search(before) or _BOUND_AFTER.search(after):
+            found.append(int(n.value) if float(n.value).is_integer() else float(n.value))
+    return found

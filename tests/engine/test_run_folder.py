@@ -55,6 +55,41 @@ def test_new_plan_is_saved_at_once(tmp_path: Path):
     assert (folder.path / "plan-1.json").exists()
 
 
+def test_plan_that_is_being_written_is_saved_as_it_grows(tmp_path: Path):
+    folder = RunFolder(tmp_path, "run-1", clock=lambda: 0.0)
+    task = Task(id="run-1", goal="g", status="running")
+    folder.save(task)
+    steps = tuple(Step(id=name, tool="t") for name in "ab")
+    task.add_plan(Plan(steps=steps[:1], complete=False))
+    for part in (steps[:1], steps):
+        task.extend_plan(Plan(steps=part, complete=False))
+        folder.save(task)
+        assert [record.step for record in folder.load_task().records.values()] == [
+            step.id for step in part
+        ]
+        assert not folder.load_task().plans[0].complete
+        assert not (folder.path / "plan-1.json").exists()
+    task.extend_plan(Plan(steps=steps, outputs=("b",)))
+    folder.save(task)
+    assert folder.load_task().plans[0].outputs == ("b",)
+    assert json.loads((folder.path / "plan-1.json").read_text("utf-8"))["complete"] is True
+
+
+def test_part_of_a_plan_that_never_came_whole_has_its_file_in_the_end(tmp_path: Path):
+    folder = RunFolder(tmp_path, "run-1", clock=lambda: 0.0)
+    task = Task(id="run-1", goal="g", status="running")
+    task.add_plan(Plan(steps=(Step(id="a", tool="t"),), complete=False))
+    folder.save(task)
+    task.add_plan(Plan(steps=(Step(id="b", tool="t"),), complete=False))
+    folder.save(task)
+    task.status = "failed"
+    folder.save(task)
+    files = [json.loads((folder.path / f"plan-{n}.json").read_text("utf-8")) for n in (1, 2)]
+    assert [(file["complete"], file["steps"][0]["id"]) for file in files] == [
+        (False, "a"), (False, "b"),
+    ]  # fmt: skip
+
+
 def test_unreadable_records_are_input_errors(tmp_path: Path):
     folder = RunFolder(tmp_path, "run-1")
     with pytest.raises(InputError, match="There is no run 'run-1'"):

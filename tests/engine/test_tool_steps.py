@@ -205,6 +205,38 @@ def test_typed_values_pass_between_tools_and_results_are_on_record(bench: Bench)
     json.dumps(task.to_json())
 
 
+def test_previews_show_shape_and_schema_and_not_the_files(bench: Bench):
+    planner = OnePlan(
+        step("load", make_table, rows=3),
+        step("sum", summarise, table="$load", note="fine"),
+        step("many", long_list, count=10_000),
+    )
+    asyncio.run(bench.run(planner))
+    view = planner.views[1]
+    assert view.preview("load") == "table: 3 rows; columns: day (date), amount (number)"
+    assert view.preview("sum") == '{"rows": 3, "note": "fine"}'
+    assert view.preview("many").startswith("json: [0, 1, 2, 3,")
+    assert len(view.preview("many")) < 1200
+    with pytest.raises(KeyError):
+        view.preview("nothing")
+
+
+def test_previews_cost_nothing_until_asked_for(bench: Bench):
+    asked: list[str] = []
+    original = bench.folder.artifacts.get
+
+    def get(artifact_id: str) -> Artifact:
+        asked.append(artifact_id)
+        return original(artifact_id)
+
+    bench.folder.artifacts.get = get  # type: ignore[method-assign]
+    planner = OnePlan(step("load", make_table, rows=3))
+    asyncio.run(bench.run(planner))
+    assert asked == []
+    planner.views[1].preview("load")
+    assert asked == ["1.load"]
+
+
 def test_run_folder_holds_events_plan_and_task(bench: Bench):
     asyncio.run(bench.run(OnePlan(step("load", make_table, rows=3))))
     path = bench.folder.path

@@ -61,6 +61,7 @@ class RunFolder:
         self._clock = clock
         self._plans_written = 0
         self._saved_at = -SAVE_INTERVAL_S
+        self._saved_plans: tuple[int, int, bool] = (0, 0, False)
 
     def open_events(self) -> TextIO:
         """Return events.jsonl open for appending, for `events.line_writer`; the caller closes it.
@@ -101,17 +102,24 @@ class RunFolder:
         """Write task.json, and a file for each plan that is new.
 
         While steps end faster than `SAVE_INTERVAL_S`, task.json follows by that much; the event
-        stream has each at once. The begin, a new plan and the end of a run are written always.
+        stream has each at once. The begin, a new or longer plan and the end of a run are written
+        always.
         """
-        new_plans = range(self._plans_written + 1, task.epoch + 1)
-        for epoch in new_plans:
-            self._write(f"plan-{epoch}.json", masked(task.plans[epoch - 1].to_json()))
-            self._plans_written = epoch
+        self._save_plans(task)
+        plans = _size(task)
         soon = self._clock() - self._saved_at < SAVE_INTERVAL_S
-        if soon and task.status == "running" and not new_plans:
+        if soon and task.status == "running" and plans == self._saved_plans:
             return
         self._write("task.json", task.to_json())
-        self._saved_at = self._clock()
+        self._saved_at, self._saved_plans = self._clock(), plans
+
+    def _save_plans(self, task: Task) -> None:
+        for epoch in range(self._plans_written + 1, task.epoch + 1):
+            plan = task.plans[epoch - 1]
+            # One that is still being written is in task.json; its file comes when it stands.
+            if plan.complete or epoch < task.epoch or task.status != "running":
+                self._write(f"plan-{epoch}.json", masked(plan.to_json()))
+                self._plans_written = epoch
 
     def load_task(self) -> Task:
         """Return the task as last saved.
@@ -130,3 +138,9 @@ class RunFolder:
     def _write(self, name: str, value: JsonValue) -> None:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         write_atomically(self.path / name, text.encode("utf-8"))
+
+
+def _size(task: Task) -> tuple[int, int, bool]:
+    """Return what grows when the latest plan does: its number, its steps, and whether it stands."""
+    latest = task.plans[-1] if task.plans else None
+    return (task.epoch, len(latest.steps), latest.complete) if latest else (0, 0, False)

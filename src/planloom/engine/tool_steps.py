@@ -31,6 +31,7 @@ MAX_INLINE_CHARS = 16_000
 
 _SHOWN_CHARS = 300
 _SHOWN_ITEMS = 20
+_FILE = "(kept as a file)"
 _TRANSIENT = frozenset({"tool", "timeout", "crash"})
 
 
@@ -133,6 +134,18 @@ class ToolStepRunner:
         self._store.check_files(value)
         return value
 
+    def preview(self, result: StepResult, /) -> str:
+        """Return a recorded result in at most about `PREVIEW_CHARS` characters.
+
+        Its artifacts come first, each with shape and schema, then what else the value says.
+        """
+        kept = [self._store.get(artifact_id) for artifact_id in result.artifacts]
+        lines = [f"{artifact.kind}: {artifact.preview}" for artifact in kept]
+        said = None if result.artifact else _shortened(_without_files(masked(result.value)))
+        if said not in (None, _FILE):
+            lines.append(json.dumps(said, ensure_ascii=False))
+        return head_and_tail("\n".join(lines))
+
     def _arguments(self, call: StepCall) -> dict[str, object]:
         values: dict[str, object] = {}
 
@@ -214,6 +227,17 @@ def _failure(result: ToolResult) -> StepOutcome:
         error_kind=result.error_kind,
         may_help_to_retry=result.error_kind in _TRANSIENT,
     )
+
+
+def _without_files(value: JsonValue) -> JsonValue:
+    """Return a value without its references to files, which the artifacts show better."""
+    if isinstance(value, Mapping):
+        if {"path", "sha256"} <= value.keys():
+            return _FILE
+        return {key: _without_files(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_without_files(item) for item in value]
+    return value
 
 
 def _shortened(value: JsonValue) -> JsonValue:

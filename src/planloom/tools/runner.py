@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import Self, cast
 
 from planloom.errors import ArgumentError, UnknownToolError
-from planloom.tools.arguments import bind
 from planloom.tools.context import ToolContext
 from planloom.tools.limits import GRACE_S, LimitReachedError, Outcome, run_coroutine, run_in_thread
 from planloom.tools.outcomes import checked, failed
@@ -18,6 +17,10 @@ from planloom.tools.process_pool import ProcessPool
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.result import ToolResult
 from planloom.tools.tool import AnyTool
+
+Bind = Callable[[AnyTool, Mapping[str, object], ToolContext], dict[str, object]]
+
+_SMALL_CHARS = 20_000
 
 
 class ToolRunner:
@@ -44,7 +47,8 @@ class ToolRunner:
         self._registry = registry
         self._grace_s = grace_s
         self._clock = clock
-        self._prepared: set[str] = set()
+        self._prepared: dict[str, Bind] = {}
+        """How the arguments of a tool are read, once it was used."""
         self._pool = ProcessPool(processes)
 
     async def __aenter__(self) -> Self:
@@ -86,7 +90,7 @@ class ToolRunner:
         except UnknownToolError as error:
             return ToolResult.failure("unknown_tool", str(error))
         try:
-            bound = bind(tool, arguments, context)
+            bound = self._prepared[name](tool, arguments, context)
         except ArgumentError as error:
             return ToolResult.failure("arguments", str(error))
         if tool.runs_in == "process":
@@ -106,11 +110,14 @@ class ToolRunner:
         return self._registry.get(name)
 
     def _prepare(self, name: str) -> None:
+        # Loads jsonschema_rs and pydantic, which a start without a tool call need not pay for.
+        from planloom.tools.arguments import bind
+
         _ = self._registry.get(name).arguments_schema
-        self._prepared.add(name)
+        self._prepared[name] = bind
 
     async def _run_here(self, tool: AnyTool, arguments: Mapping[str, object]) -> Outcome:
-        # Results are checked in the thread as well: a large one would hold up the event loop.
+        # Results are checked in a thread as well: a large one would hold up the event loop.
         if tool.runs_in == "thread":
             return await self._in_thread(tool, lambda: checked(tool, tool.function(**arguments)))
         outcome = await run_coroutine(
@@ -120,11 +127,27 @@ class ToolRunner:
         )
         if outcome.error is not None:
             return outcome
+        if _is_small(outcome.value):
+            return _checked_here(tool, outcome.value)
         return await self._in_thread(tool, lambda: checked(tool, outcome.value))
 
     async def _in_thread(self, tool: AnyTool, function: Callable[[], object]) -> Outcome:
         name = f"planloom-{tool.name}"
         return await run_in_thread(function, tool.timeout_s, name=name, grace_s=self._grace_s)
+
+
+def _is_small(value: object) -> bool:
+    # Checking these takes microseconds; starting a thread for it takes ten times as long.
+    if isinstance(value, str):
+        return len(value) <= _SMALL_CHARS
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _checked_here(tool: AnyTool, value: object) -> Outcome:
+    try:
+        return Outcome(value=checked(tool, value))
+    except Exception as error:  # noqa: BLE001 -- as in a thread: handed on as the outcome
+        return Outcome(error=error)
 
 
 def _timeout_text(tool: AnyTool, *, ended: bool) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -78,7 +79,6 @@ def test_warning_near_the_limit_is_given_once(
         if "Turns with tools that are left" in str(request.messages[-1])
     ]
     assert told == ([warned_at] if warned_at else [])
-    assert "" == "".join(turn.notice for turn in run.outcome.trajectory[: max(0, warned_at - 1)])
 
 
 def test_model_that_calls_tools_in_the_last_iteration_gets_no_more(
@@ -225,9 +225,7 @@ def test_no_two_user_messages_stand_in_a_row(play: Any, fresh: Any) -> None:
     run = play([Reply(), Reply(), "4"], fresh, max_iterations=2)
     for request in run.model.requests:
         kinds = [type(message) for message in request.messages]
-        assert all(
-            pair != (UserMessage, UserMessage) for pair in zip(kinds, kinds[1:], strict=False)
-        )
+        assert (UserMessage, UserMessage) not in itertools.pairwise(kinds)
 
 
 def test_thinking_stays_out_of_history_and_answer(play: Any, asks: Any, fresh: Any) -> None:
@@ -279,9 +277,11 @@ def test_pictures_go_with_the_goal(fresh: Any) -> None:
 
 def test_cancelled_run_ends_its_tools(asks: Any, tools: Any) -> None:
     ended: list[int] = []
+    begun = asyncio.Barrier(3)
 
     async def hang(n: int) -> str:
         try:
+            await begun.wait()
             return str(await asyncio.Event().wait())
         finally:
             ended.append(n)
@@ -290,8 +290,7 @@ def test_cancelled_run_ends_its_tools(asks: Any, tools: Any) -> None:
         box = tools(hang=hang)
         model = ScriptedModel([asks(("hang", {"n": 1}), ("hang", {"n": 2}))])
         task = asyncio.create_task(ReactLoop(model, box).run("Wait."))
-        while len(box.calls) < 2:
-            await asyncio.sleep(0)
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

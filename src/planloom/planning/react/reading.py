@@ -23,7 +23,7 @@ Tools:
 {tools}"""
 
 _ANSWERS = frozenset({ANSWER_ACTION, "final_answer", "finish", "final", "none", ""})
-_FENCED = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
+_FENCED = r"\A```(?:json)?\s*(.*?)\s*```\Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def _checked(call: ToolCall) -> Asked:
 
 def _from_json(text: str, tools: Collection[str]) -> tuple[str, tuple[Asked, ...]]:
     """Return the answer, or the thought and the call, of a reply in JSON mode."""
-    fenced = _FENCED.match(text.strip())
+    fenced = re.match(_FENCED, text.strip(), re.DOTALL | re.IGNORECASE)
     try:
         value: object = json.loads(fenced[1] if fenced else text)
     except ValueError:

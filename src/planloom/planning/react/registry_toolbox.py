@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +40,7 @@ class RegistryToolbox:
         self._tools = {tool.name: tool for tool in tools}
         self._specs = tuple(map(spec_of, tools))
         self._runner = runner
-        self._context = context or ToolContext(
-            key="react", folder=Path(tempfile.gettempdir()) / "planloom-react"
-        )
+        self._context = context or _temporary_context()
         self._kept: dict[str, object] = {}
 
     @property
@@ -86,3 +83,10 @@ class RegistryToolbox:
             fingerprint=mark,
             repeatable=repeatable,
         )
+
+
+def _temporary_context() -> ToolContext:
+    # Loads much of the standard library, which a run with a context of its own does not need.
+    import tempfile
+
+    return ToolContext(key="react", folder=Path(tempfile.gettempdir()) / "planloom-react")

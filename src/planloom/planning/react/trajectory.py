@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
-from planloom.engine.json_value import JsonValue
-from planloom.engine.masking import masked
 from planloom.notes import Note
 from planloom.planning.react.toolbox import Observation
-
-SCHEMA = 1
 
 StopReason: TypeAlias = Literal[
     "answered", "max_iterations", "no_progress", "output_limit", "empty_reply", "model_error",
@@ -66,45 +60,3 @@ class ReactOutcome:
     iterations: int = 0
     """Turns that were begun."""
     trajectory: tuple[Iteration, ...] = ()
-
-    def to_json(self) -> dict[str, JsonValue]:
-        """Return the record as a JSON object, without secrets."""
-        return {
-            "schema": SCHEMA,
-            "answer": self.answer,
-            "stop_reason": self.stop_reason,
-            "is_answered": self.is_answered,
-            "problem": self.problem.text("en") if self.problem else "",
-            "iterations": self.iterations,
-            "trajectory": [_iteration_json(iteration) for iteration in self.trajectory],
-        }
-
-
-def _iteration_json(iteration: Iteration) -> dict[str, JsonValue]:
-    return {
-        "number": iteration.number,
-        "notice": iteration.notice,
-        "thought": iteration.thought,
-        "actions": [_action_json(action) for action in iteration.actions],
-    }
-
-
-def _action_json(action: Action) -> dict[str, JsonValue]:
-    seen = action.observation
-    return {
-        "id": action.id,
-        "tool": action.tool,
-        "arguments": _without_secrets(action.arguments),
-        "observation": seen.text,
-        "ok": seen.ok,
-        "error_kind": seen.error_kind,
-        "seconds": round(seen.seconds, 6),
-    }
-
-
-def _without_secrets(arguments: str) -> JsonValue:
-    try:
-        value: object = json.loads(arguments)
-    except ValueError:
-        return arguments
-    return masked(cast("Mapping[str, JsonValue]", value)) if isinstance(value, dict) else arguments

@@ -1,0 +1,94 @@
+"""Results of steps as a model sees them: bounded, however large they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from pathlib import PurePath
+from typing import cast
+
+from planloom.engine.artifacts import head_and_tail
+from planloom.errors import InputError, ToolError
+from planloom.tools import codec
+from planloom.values import FileRef, ImageRef, TableRef
+
+MAX_CHARS = 1500
+"""Of one result."""
+
+_ITEMS = 40
+_DEPTH = 6
+
+
+def preview_value(value: object, max_chars: int = MAX_CHARS) -> str:
+    """Return a result in bounded text.
+
+    A table is shown by its columns, row count, first rows and a summary; a file by its name; a
+    long text by head and tail; a long list by its length and first items. Tables are read from
+    their files, which takes time for large ones.
+
+    >>> preview_value({"total": 12.5, "region": "North"})
+    '{"total": 12.5, "region": "North"}'
+    """
+    if isinstance(value, str):
+        return head_and_tail(value, max_chars)
+    if isinstance(value, TableRef):
+        return head_and_tail(_table(value, max_chars), max_chars)
+    text = json.dumps(_plain(value, _DEPTH), ensure_ascii=False)
+    count = len(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else 0
+    head = f"{count} items, the first {_ITEMS}: " if count > _ITEMS else ""
+    return head_and_tail(head + text, max_chars)
+
+
+def as_data(text: str) -> str:
+    """Return a text whose rows cannot be taken for anything but data.
+
+    >>> as_data("a = delete_all()")
+    '| a = delete_all()'
+    """
+    return "\n".join(f"| {row}" for row in text.splitlines())
+
+
+def _table(table: TableRef, max_chars: int) -> str:
+    # Loads DuckDB, which plans without tables need not pay for.
+    from planloom.planning.table_preview import preview_table
+
+    try:
+        return preview_table(table, max_chars)
+    except (InputError, ToolError) as error:
+        columns = ", ".join(f"{c.name} ({c.type})" for c in table.columns)
+        return f"{table.rows} rows; columns: {columns}; the rows cannot be read: {error}"
+
+
+def _plain(value: object, depth: int) -> codec.JsonValue:
+    """Return a value in JSON's types, long lists cut, files and tables as what they are."""
+    if isinstance(value, TableRef):
+        return f"table: {value.rows} rows; columns: {', '.join(value.column_names)}"
+    if isinstance(value, FileRef):
+        return _file(value)
+    if depth == 0:
+        return "..."
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        return _plain(named, depth)
+    if isinstance(value, Mapping):
+        pairs = cast("Mapping[object, object]", value).items()
+        return {str(key): _plain(item, depth - 1) for key, item in islice(pairs, _ITEMS)}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1) for item in islice(cast("Sequence[object]", value), _ITEMS)]
+    return _scalar(value)
+
+
+def _scalar(value: object) -> codec.JsonValue:
+    try:
+        return codec.encode(value)
+    except ToolError:
+        return head_and_tail(str(value), MAX_CHARS)
+
+
+def _file(file: FileRef) -> str:
+    name = PurePath(file.path).name
+    if isinstance(file, ImageRef):
+        return f"picture {name}: {file.alt}"
+    return f"file {name} ({file.media_type}, {file.size} bytes)"

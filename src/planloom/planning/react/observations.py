@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,6 @@ from planloom.tools import codec
 from planloom.tools.tool import AnyTool
 from planloom.values import FileRef, ImageRef, TableRef
 
-SAMPLE_ROWS = 3
-_SHOWN_COLUMNS = 60
-
 
 def spec_of(tool: AnyTool) -> ToolSpec:
     """Return a tool as a model is told of it; the first use of a tool builds its schema."""
@@ -24,36 +22,31 @@ def spec_of(tool: AnyTool) -> ToolSpec:
     return ToolSpec(tool.name, tool.description, parameters)
 
 
-def rendered(value: object) -> str:
-    """Return a tool's value as text: text as it is, tables by their shape, the rest as JSON."""
+async def rendered(value: object) -> str:
+    """Return a tool's value as text: text as it is, tables by shape and first rows, else JSON."""
     if isinstance(value, str):
         return value
     if value is None:
         return "done"
     if isinstance(value, TableRef):
-        return table_text(value)
+        # Loads DuckDB and reads a file.
+        return await asyncio.to_thread(_table_text, value)
     try:
         return json.dumps(codec.encode(_described(value)), ensure_ascii=False)
     except ToolError as error:
         return f"(the result cannot be shown: {error})"
 
 
-def table_text(table: TableRef) -> str:
-    """Return a table's size and columns."""
-    columns = [_column_text(c.name, c.type, c.unit) for c in table.columns[:_SHOWN_COLUMNS]]
-    left = len(table.columns) - len(columns)
-    more = f", and {left} more" if left > 0 else ""
-    return f"a table of {table.rows:,} rows; columns: {', '.join(columns)}{more}"
+def _table_text(table: TableRef) -> str:
+    from planloom.planning.previews import preview_value
 
-
-def _column_text(name: str, kind: str, unit: str) -> str:
-    return f"{name} ({kind}, {unit})" if unit else f"{name} ({kind})"
+    return f"a table of {preview_value(table)}"
 
 
 def _described(value: object) -> object:
     """Return a value with words in place of tables, pictures and files."""
     if isinstance(value, TableRef):
-        return table_text(value)
+        return f"a table of {value.rows:,} rows; columns: {', '.join(value.column_names)}"
     if isinstance(value, ImageRef):
         return f"a picture of {value.width} x {value.height} pixels: {value.alt}"
     if isinstance(value, FileRef):

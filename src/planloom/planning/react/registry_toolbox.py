@@ -55,7 +55,7 @@ class RegistryToolbox:
             return Observation.failure("unknown_tool", unknown_text(name, self._specs))
         context = replace(self._context, key=f"{self._context.key}/{call_id}")
         result = await self._runner.call(name, self._resolved(arguments), context)
-        return self._observation(tool, result)
+        return await self._observation(tool, result)
 
     def _resolved(self, arguments: Mapping[str, Json]) -> Mapping[str, object]:
         if not self._kept:
@@ -67,9 +67,9 @@ class RegistryToolbox:
             for name, value in arguments.items()
         }
 
-    def _observation(self, tool: AnyTool, result: ToolResult) -> Observation:
+    async def _observation(self, tool: AnyTool, result: ToolResult) -> Observation:
         repeatable = tool.effect not in {"write", "send"}
-        text = rendered(result.value) if result.ok else f"Error: {result.error}"
+        text = await rendered(result.value) if result.ok else f"Error: {result.error}"
         mark = ""
         if result.ok and tool.result_kind:
             key = f"c{len(self._kept) + 1}"

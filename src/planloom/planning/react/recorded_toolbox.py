@@ -1,0 +1,199 @@
+"""Calls tools from the ReAct loop inside of a run: each call is a step of the engine, on record."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
+from planloom.engine.artifacts import ArtifactStore
+from planloom.engine.json_value import JsonValue
+from planloom.engine.plan import Step
+from planloom.engine.protocols import Approver, StepCall, StepOutcome
+from planloom.engine.runtime import InMemoryRuntime, Runtime
+from planloom.engine.step_work import Attempts, Backoff
+from planloom.engine.task import StepResult
+from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
+from planloom.errors import PlanError, ToolError
+from planloom.events import EventStream
+from planloom.models.chat_model import Json, ToolSpec
+from planloom.planning.react.observations import rendered, spec_of
+from planloom.planning.react.toolbox import Observation, unknown_text
+from planloom.tools.registry import ToolRegistry
+from planloom.tools.runner import ToolRunner
+
+_GIVEN = "<given>"
+"""The "tool" of results that were handed in; no tool can have this name."""
+_CALL_REFERENCE = re.compile(r"\$\{?(c\d+)\b[^\s]*\Z")
+_NAME = re.compile(r"\{?(\w+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTools:
+    """What the tools of a run have in common."""
+
+    registry: ToolRegistry
+    runner: ToolRunner
+    store: ArtifactStore
+    events: EventStream
+    access: ToolAccess = field(default_factory=ToolAccess)
+    policy: ApprovalPolicy = field(default_factory=ApprovalPolicy)
+    approver: Approver | None = None
+    """None: what has to be asked for is not done."""
+    runtime: Runtime = field(default_factory=InMemoryRuntime)
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+class RecordedToolbox:
+    """The `Toolbox` of one ReAct step.
+
+    Every result is kept under `c1`, `c2`, ... and a later call passes it on by reference: "$c1", or
+    a part of it, "$c1.rows". What was handed in is known under its own name.
+    """
+
+    def __init__(
+        self,
+        tools: RunTools,
+        key: str,
+        *,
+        names: Sequence[str] | None = None,
+        given: Mapping[str, object] | None = None,
+    ):
+        """Take the step's key, `run/epoch.step`; calls get the keys `run/epoch.step.c1`, ...
+
+        `names` are the tools to offer, by default all; `given` are typed values by name.
+        """
+        self._tools = tools
+        self._key = key
+        offered = tools.registry.tools()
+        if names is not None:
+            offered = tuple(map(tools.registry.get, names))
+        self._specs = tuple(map(spec_of, offered))
+        self._names = {spec.name for spec in self._specs}
+        given = given or {}
+        self._steps = _Steps(tools, given)
+        self._results = {name: StepResult(tool=_GIVEN, value=name) for name in given}
+        self._numbers = itertools.count(1)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as a model is told of them."""
+        return self._specs
+
+    async def call(self, name: str, arguments: Mapping[str, Json], _call_id: str, /) -> Observation:
+        """Make a call as a step, after asking a person where the policy wants that."""
+        if name not in self._names:
+            return Observation.failure("unknown_tool", unknown_text(name, self._specs))
+        try:
+            call = self._step_call(name, arguments)
+        except (PlanError, ToolError) as error:
+            return Observation.failure("arguments", f"Error: {error}")
+        refusal = await self._refusal(call)
+        if refusal:
+            return Observation.failure("denied", refusal)
+        attempts = Attempts(self._tools.runtime, self._tools.backoff, name=call.key)
+        made = await attempts.make(lambda: self._steps.run(call), limit=call.retries + 1)
+        return await self._observation(call, StepOutcome.from_json(made))
+
+    def _step_call(self, name: str, arguments: Mapping[str, Json]) -> StepCall:
+        given = {key: self._input(value) for key, value in arguments.items()}
+        step = Step(id=f"c{next(self._numbers)}", tool=name, input=given)
+        rules = self._steps.rules(step)
+        return StepCall(
+            key=f"{self._key}.{step.id}",
+            step=step,
+            results={name: self._results[name] for name in step.references},
+            retries=rules.retries if rules.repeatable else 0,
+        )
+
+    def _input(self, value: Json) -> JsonValue:
+        """Return an argument in which only what names a result is a reference."""
+        if isinstance(value, str):
+            return self._input_text(value) if "$" in value else value
+        if isinstance(value, Mapping):
+            return {key: self._input(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._input(item) for item in value]
+        return value
+
+    def _input_text(self, text: str) -> str:
+        meant = _CALL_REFERENCE.match(text)
+        if meant and meant[1] not in self._results:
+            known = ", ".join(f"${name}" for name in self._results) or "none yet"
+            raise ToolError(f"There is no result '${meant[1]}'. There are: {known}.")
+        return with_references(text, self._results)
+
+    async def _refusal(self, call: StepCall) -> str:
+        """Return why a call may not be made, or ""."""
+        rules = self._steps.rules(call.step)
+        tool = call.step.tool
+        rule = self._tools.policy.rule(tool, rules.effect, rules.approval)
+        if rule == "allow":
+            return ""
+        if rule == "deny":
+            return f"The policy denies '{tool}' (effect '{rules.effect}'). Do without it."
+        decision = await self._decision(
+            ApprovalRequest(
+                key=call.key,
+                tool=tool,
+                effect=rules.effect,
+                description="",
+                arguments=await asyncio.to_thread(self._steps.shown_arguments, call),
+            )
+        )
+        if decision is None:
+            return f"'{tool}' needs the approval of a person, and nobody can be asked now."
+        by = f" by {decision.by}" if decision.by else ""
+        note = f": {decision.note}" if decision.note else "."
+        return "" if decision.approved else f"The call was denied{by}{note}"
+
+    async def _decision(self, request: ApprovalRequest) -> Decision | None:
+        self._tools.events.emit("approval", asked=True, **request.to_json())
+        decision = await self._tools.approver.ask(request) if self._tools.approver else None
+        if decision:
+            self._tools.events.emit("approval", asked=False, key=request.key, **decision.to_json())
+        return decision
+
+    async def _observation(self, call: StepCall, outcome: StepOutcome) -> Observation:
+        result = outcome.result
+        if result is None:
+            return Observation.failure(outcome.error_kind, f"Error: {outcome.error}")
+        self._results[call.step.id] = result
+        text = await rendered(await asyncio.to_thread(self._steps.value, result))
+        return Observation(
+            text=f"${call.step.id}: {text}",
+            fingerprint=text,
+            repeatable=self._steps.rules(call.step).effect not in {"write", "send"},
+        )
+
+
+class _Steps(ToolStepRunner):
+    """Runs steps that may also refer to values which no step of the run gave."""
+
+    def __init__(self, tools: RunTools, given: Mapping[str, object]):
+        super().__init__(
+            tools.registry, tools.runner, tools.store, tools.events, access=tools.access
+        )
+        self._given = given
+
+    def value(self, result: StepResult, /) -> object:
+        if result.tool == _GIVEN:
+            return self._given[str(result.value)]
+        return super().value(result)
+
+
+def with_references(text: str, known: Collection[str]) -> str:
+    """Return a text for a step's input: dollars before known names refer, all others are dollars.
+
+    >>> with_references("$c1 costs $5, $HOME", {"c1"})
+    '$c1 costs $$5, $$HOME'
+    """
+    head, *rest = text.split("$")
+    made = [head]
+    for part in rest:
+        name = _NAME.match(part)
+        made.append(f"${part}" if name and name[1] in known else f"$${part}")
+    return "".join(made)

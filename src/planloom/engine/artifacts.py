@@ -84,9 +84,11 @@ class ArtifactStore:
         self._own = self._folder / "artifacts"
         self._checked: dict[Path, tuple[int, int, str]] = {}
 
-    def step_folder(self, key: str) -> Path:
+    def step_folder(self, key: str, *, make: bool = True) -> Path:
         """Return the folder of a step, made if need be: `steps/<epoch.step>/` of the run."""
         folder = self._folder / "steps" / key.rpartition("/")[2]
+        if not make:
+            return folder
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

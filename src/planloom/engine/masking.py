@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from planloom.engine.json_value import JsonValue
 from planloom.engine.references import Reference, parse_template
@@ -42,6 +43,7 @@ def masked(value: JsonValue) -> JsonValue:
     return value
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Return whether a parameter's name says that its value is a secret.
 

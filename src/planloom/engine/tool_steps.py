@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from planloom.engine.plan import Step
 from planloom.engine.protocols import StepCall, StepOutcome, StepRules
 from planloom.engine.references import resolve
 from planloom.engine.task import StepResult
-from planloom.errors import ArgumentError, PlanError, ToolError
+from planloom.errors import ArgumentError, PlanError, ToolError, UnknownToolError
 from planloom.events import EventStream
 from planloom.notes import Lang
 from planloom.tools import codec
@@ -29,6 +30,8 @@ from planloom.tools.spelled_references import SpelledReference, spelled_referenc
 MAX_INLINE_CHARS = 16_000
 """A longer encoded result is kept as a file, and the record names it."""
 
+_LIGHT_CHARS = 10_000
+_LIGHT_ITEMS = 50
 _SHOWN_CHARS = 300
 _SHOWN_ITEMS = 20
 _FILE = "(kept as a file)"
@@ -63,6 +66,8 @@ class ToolStepRunner:
         self._store = store
         self._events = events
         self._access = access or ToolAccess()
+        self._used: set[str] = set()
+        """Tools that were called: their modules and schemas are there."""
 
     def rules(self, step: Step, /) -> StepRules:
         """Return the rules of the step's tool; UnknownToolError when there is none."""
@@ -87,15 +92,23 @@ class ToolStepRunner:
     async def run(self, call: StepCall, /) -> StepOutcome:
         """Call the tool once."""
         try:
-            arguments = await asyncio.to_thread(self._checked_arguments, call)
+            arguments = (
+                self._checked_arguments(call)
+                if self._is_at_hand(call)
+                else await asyncio.to_thread(self._checked_arguments, call)
+            )
         except (ToolError, PlanError) as error:
             return StepOutcome(error=str(error), error_kind="arguments", attempts=0)
         result = await self._call(call, call.step.tool, arguments, call.key)
         if not result.ok:
             return _failure(result)
         try:
-            # Files are hashed there, which takes seconds for a large one.
-            kept, artifacts = await asyncio.to_thread(self._keep, call, result.value)
+            # Hashing a large file takes seconds; for a number the way to a thread is what costs.
+            kept, artifacts = (
+                self._keep(call, result.value)
+                if _is_light(result.value)
+                else await asyncio.to_thread(self._keep, call, result.value)
+            )
         except ToolError as error:
             return StepOutcome(error=str(error), error_kind="crash")
         for artifact in artifacts:
@@ -169,18 +182,32 @@ class ToolStepRunner:
         _refuse_spelled(spelled_references(tool, arguments, resolved=True))
         return arguments
 
+    def _is_at_hand(self, call: StepCall) -> bool:
+        """Whether the arguments can be had without reading a file or importing a toolset."""
+        tools = {call.step.tool, *(result.tool for result in call.results.values())}
+        kept = any(result.artifact or result.artifacts for result in call.results.values())
+        return tools <= self._used and not kept
+
+    def _takes_context(self, tool: str) -> bool:
+        try:
+            return bool(self._registry.get(tool).context_parameter)
+        except UnknownToolError:
+            return False
+
     async def _call(
         self, call: StepCall, tool: str, arguments: Mapping[str, object], key: str
     ) -> ToolResult:
         context = ToolContext(
             key=key,
-            folder=self._store.step_folder(call.key),
+            # A tool that takes no context does not know its folder.
+            folder=self._store.step_folder(call.key, make=self._takes_context(tool)),
             lang=self._access.lang,
             readable=self._access.readable,
             writable=self._access.writable,
             workspace=self._access.workspace or Path.cwd(),
         )
         result = await self._runner.call(tool, arguments, context)
+        self._used.add(tool)
         self._events.emit(
             "tool_call",
             key=key,
@@ -219,6 +246,22 @@ def _refuse_spelled(found: Sequence[SpelledReference]) -> None:
         raise ArgumentError(
             f"The tool was not called:\n{listed}\nName the step that makes it, such as '$chart'."
         )
+
+
+def _is_light(value: object) -> bool:
+    """Whether a value is a short text, a number or a few of them: no file, nothing deep."""
+    if isinstance(value, dict):
+        parts = list(cast("dict[object, object]", value).values())
+    else:
+        parts = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+    return len(parts) <= _LIGHT_ITEMS and sum(map(_weight, parts)) <= _LIGHT_CHARS
+
+
+def _weight(value: object) -> float:
+    """Return about how many characters a plain value has; endless for any other."""
+    if isinstance(value, str):
+        return len(value)
+    return 1 if value is None or isinstance(value, bool | int | float) else math.inf
 
 
 def _failure(result: ToolResult) -> StepOutcome:

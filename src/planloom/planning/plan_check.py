@@ -57,12 +57,7 @@ def check_plan(
 
     `known` are results of earlier plans, by step id, which this one may refer to.
     """
-    known = known or {}
-    structure = structure_problems(plan, known)
-    check = _Check(plan, registry, policy or ApprovalPolicy(), known, limits or PlanLimits())
-    steps = [problem for step in plan.steps for problem in check.step(step)]
-    # Costs and idle steps mean nothing before the graph is sound.
-    return (*structure, *steps, *(() if structure else check.whole()))
+    return _check(plan, registry, policy, known or {}, limits, _SoundSteps())
 
 
 def checked_by(
@@ -72,11 +67,45 @@ def checked_by(
     limits: PlanLimits | None = None,
 ) -> PlanCheck:
     """Return the check as the engine takes it."""
+    sound = _SoundSteps()
 
     def check(plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
-        return check_plan(plan, registry, policy=policy, known=view.results, limits=limits)
+        return _check(plan, registry, policy, view.results, limits, sound)
 
     return check
+
+
+class _SoundSteps:
+    """Steps with which nothing was wrong: a plan that grows step by step keeps those it has."""
+
+    def __init__(self) -> None:
+        self._sound: dict[int, tuple[Step, list[str | None]]] = {}
+
+    def problems(self, step: Step, check: _Check) -> list[PlanProblem]:
+        """Return what is wrong with a step, looked for once while its sources stay the same."""
+        tools = [check.producer(name) for name in step.references]
+        # Kept with the step itself, so that no other one gets its id.
+        if self._sound.get(id(step)) == (step, tools):
+            return []
+        found = list(check.step(step))
+        if not found:
+            self._sound[id(step)] = (step, tools)
+        return found
+
+
+def _check(
+    plan: Plan,
+    registry: ToolRegistry,
+    policy: ApprovalPolicy | None,
+    known: Mapping[str, StepResult],
+    limits: PlanLimits | None,
+    sound: _SoundSteps,
+) -> tuple[PlanProblem, ...]:
+    structure = structure_problems(plan, known)
+    check = _Check(plan, registry, policy or ApprovalPolicy(), known, limits or PlanLimits())
+    steps = [problem for step in plan.steps for problem in sound.problems(step, check)]
+    # Costs and idle steps mean nothing before the graph is sound.
+    return (*structure, *steps, *(() if structure else check.whole()))
 
 
 class _Check:
@@ -95,6 +124,10 @@ class _Check:
         # A step of the plan hides an earlier one of the same id.
         self._producers = {name: result.tool for name, result in known.items()}
         self._producers |= {step.id: step.tool for step in plan.steps}
+
+    def producer(self, step_id: str) -> str | None:
+        """Return the tool that makes the result of a step; None where no step has that id."""
+        return self._producers.get(step_id)
 
     def step(self, step: Step) -> Iterator[PlanProblem]:
         """Yield what is wrong with one step by itself."""

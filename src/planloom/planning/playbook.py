@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import cast
 
+from planloom.analysis.report.prose import Wording
 from planloom.engine.json_value import JsonValue
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView
@@ -41,7 +42,7 @@ class ReportRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Choice:
+class FileChoice:
     """The file that is analysed, and how the goal reads on it."""
 
     number: int
@@ -61,15 +62,18 @@ class ReportPlaybook:
         if view.problems:
             return None  # rules cannot mend a plan of their own
         if view.epoch == 1:
-            return self._reading()
-        choice = self._choose(view)
+            return self.reading_plan()
+        choice = self.choose_file(view)
         if choice is None or "save" in view.results:
             return None
         if view.epoch == 2:
-            return self._analysing(view, choice)
-        return self._salvaging(view, choice) if view.epoch == 3 else None
+            steps = self.analysis_steps(choice)
+            return self.report_plan(view, choice, steps=steps)
+        return self.salvaging_plan(view, choice) if view.epoch == 3 else None
 
-    def _reading(self) -> Plan:
+    def reading_plan(self) -> Plan:
+        """Return the plan that reads, cleans and profiles every file."""
+
         def say(note: Note, file: str) -> str:
             return Note(note.en, note.zh, {"file": file}).text(self._request.lang)
 
@@ -97,43 +101,49 @@ class ReportPlaybook:
             ]
         return Plan(thought="See the data before choosing analyses.", steps=tuple(steps))
 
-    def _choose(self, view: TaskView) -> _Choice | None:
+    def choose_file(self, view: TaskView) -> FileChoice | None:
         """Return the file that answers the goal best: fewest open wishes, then most rows."""
-        choices: list[_Choice] = []
+        choices: list[FileChoice] = []
         for number, _ in enumerate(self._request.files, 1):
             if f"summary{number}" in view.results:
                 summary = cast("TableSummary", view.value(f"summary{number}"))
                 reading = understand(
                     self._request.goal, summary, today=self._request.today, values=summary.values
                 )
-                choices.append(_Choice(number=number, rows=summary.rows, understanding=reading))
+                choices.append(FileChoice(number=number, rows=summary.rows, understanding=reading))
         return min(choices, key=lambda c: (len(c.understanding.unknown), -c.rows), default=None)
 
-    def _analysing(self, view: TaskView, choice: _Choice) -> Plan:
+    def analysis_steps(self, choice: FileChoice) -> tuple[Step, ...]:
+        """Return the steps that keep the rows wanted, analyse them and draw the charts."""
         scope = _scope_steps(choice, self._request.lang)
         table = "$scope" if scope else f"$clean{choice.number}"
-        analyses = _analysis_steps(choice.understanding, table, self._request.lang)
-        given_up = dict(self._unread(view))
-        return self._report_plan(view, choice, steps=(*scope, *analyses), given_up=given_up)
+        return (*scope, *_analysis_steps(choice.understanding, table, self._request.lang))
 
-    def _salvaging(self, view: TaskView, choice: _Choice) -> Plan | None:
+    def salvaging_plan(
+        self, view: TaskView, choice: FileChoice, wording: Wording | None = None
+    ) -> Plan | None:
         """Plan the report of what succeeded; None when the report itself is what failed."""
         failed = {record.step: record.error for record in view.failures}
         if not failed or failed.keys() & {"scope", "report", "save"}:
             return None
-        given_up = dict(self._unread(view)) | failed
-        kept = tuple(step for step in view.plans[-1].steps if step.id in view.results)
-        return self._report_plan(view, choice, steps=kept, given_up=given_up)
+        kept = finished_steps(view)
+        return self.report_plan(view, choice, steps=kept, failed=failed, wording=wording)
 
-    def _report_plan(
+    def report_plan(
         self,
         view: TaskView,
-        choice: _Choice,
+        choice: FileChoice,
         *,
         steps: tuple[Step, ...],
-        given_up: Mapping[str, str],
+        failed: Mapping[str, str] | None = None,
+        wording: Wording | None = None,
     ) -> Plan:
+        """Return the plan of `steps`, and of the report on their results.
+
+        `failed` are steps that were planned and could not be made, with the reason.
+        """
         request, reading = self._request, choice.understanding
+        given_up = dict(self._unread(view)) | dict(failed or {})
         missing = (*self._unused(view, choice), *_lost(given_up))
         has_scope = any(step.id == "scope" for step in steps)
         report = Step(
@@ -154,7 +164,8 @@ class ReportPlaybook:
                 ),
                 "missing": _literal(encode(missing)),
                 "formats": list(request.formats),
-            },
+            }
+            | ({"wording": _literal(encode(wording))} if wording else {}),
             description=_WRITE.text(request.lang),
         )
         save = Step(
@@ -177,7 +188,7 @@ class ReportPlaybook:
             failed = (r for r in view.records if r.step in own and r.state == "failed")
             yield from ((record.step, record.error) for record in failed)
 
-    def _unused(self, view: TaskView, choice: _Choice) -> Iterator[Note]:
+    def _unused(self, view: TaskView, choice: FileChoice) -> Iterator[Note]:
         """Say which files were read and are not part of the analyses."""
         for number, path in enumerate(self._request.files, 1):
             if number != choice.number and f"summary{number}" in view.results:
@@ -188,7 +199,18 @@ class ReportPlaybook:
                 )
 
 
-def _scope_steps(choice: _Choice, lang: Lang) -> tuple[Step, ...]:
+def finished_steps(view: TaskView) -> tuple[Step, ...]:
+    """Return the steps of the last plan that succeeded."""
+    return tuple(step for step in view.plans[-1].steps if step.id in view.results)
+
+
+def analysis_ids(steps: Iterable[Step]) -> tuple[str, ...]:
+    """Return the steps that analyse, in order: those that a report has findings of."""
+    others = {"filter_rows", "draw_chart", "write_data_report", "save_report"}
+    return tuple(step.id for step in steps if step.tool not in others)
+
+
+def _scope_steps(choice: FileChoice, lang: Lang) -> tuple[Step, ...]:
     if not choice.understanding.filters:
         return ()
     conditions = _literal(encode(choice.understanding.filters))
@@ -217,6 +239,22 @@ def _analysis_steps(reading: Understanding, table: str, lang: Lang) -> Iterator[
             tool="draw_chart",
             input={"analysis": f"${name}"},
             description=_DRAW.text(lang) + _description(request, lang),
+        )
+
+    for number, other in enumerate(reading.others, 1):
+        arguments = {name: _literal(encode(value)) for name, value in other.arguments.items()}
+        note = Note("analysis by {tool}", "{tool} 分析", {"tool": other.tool}).text(lang)
+        yield Step(
+            id=f"analysis{number}",
+            tool=other.tool,
+            input={other.table: table, **arguments},
+            description=note,
+        )
+        yield Step(
+            id=f"analysis{number}_chart",
+            tool="draw_chart",
+            input={"analysis": f"$analysis{number}"},
+            description=_DRAW.text(lang) + note,
         )
 
 
@@ -268,11 +306,10 @@ _KINDS = {
 def _findings(steps: Sequence[Step]) -> list[JsonValue]:
     names = {step.id for step in steps}
     return [
-        {"analysis": f"${step.id}", "image": f"${step.id}_chart"}
-        if f"{step.id}_chart" in names
-        else {"analysis": f"${step.id}"}
-        for step in steps
-        if step.tool in _ANALYSIS_TOOLS.values()
+        {"analysis": f"${name}", "image": f"${name}_chart"}
+        if f"{name}_chart" in names
+        else {"analysis": f"${name}"}
+        for name in analysis_ids(steps)
     ]
 
 

@@ -12,6 +12,7 @@ from planloom.analysis.report.document import Block, Document, Figure, Markdown,
 from planloom.analysis.report.html import to_html
 from planloom.analysis.report.markdown import to_markdown
 from planloom.analysis.report.material import Finding, Material, Reading
+from planloom.analysis.report.prose import Wording
 from planloom.analysis.selection import Selection
 from planloom.notes import Note
 from planloom.tools.context import ToolContext
@@ -98,6 +99,7 @@ def write_data_report(
     reading: Reading | None = None,
     missing: list[Note] | None = None,
     formats: list[Format] | None = None,
+    wording: Wording | None = None,
 ) -> ReportRef:
     """Write the report of a data analysis, and check that every number in it has a source.
 
@@ -110,6 +112,7 @@ def write_data_report(
         reading: How the goal was understood.
         missing: What was planned and could not be made.
         formats: "html", "md" or both.
+        wording: Text that a model wrote over the facts, and how the report was made.
     """
     recipe = Recipe(
         source=SourceFile(
@@ -130,6 +133,7 @@ def write_data_report(
         reading=reading or Reading(),
         selection=scope,
         missing=tuple(missing or ()),
+        wording=wording or Wording(),
         recipe=recipe,
     )
     folder = context.folder / "report"

@@ -37,7 +37,8 @@ def compose(material: Material) -> Document:
     lang = material.lang
     quality = quality_part(material)
     analysed = [
-        _AnalysisPart(finding, lang, number) for number, finding in enumerate(material.findings, 1)
+        _AnalysisPart(finding, lang, number, _paragraph(material, number))
+        for number, finding in enumerate(material.findings, 1)
     ]
     facts = {fact.id: fact for fact in chain(quality.facts, *(part.facts for part in analysed))}
     sections = (
@@ -105,7 +106,11 @@ def _headlines(material: Material) -> Section:
     depth = max((len(texts) for texts in by_analysis), default=0)
     ranked = [texts[rank] for rank in range(depth) for texts in by_analysis if rank < len(texts)]
     blocks: list[Block] = []
-    if ranked:
+    if material.wording.summary:
+        blocks.append(Paragraph(text=material.wording.summary, tone="lead"))
+        if found := tuple(dict.fromkeys(ranked[:_MAX_HEADLINES])):
+            blocks.append(Bullets(items=found))
+    elif ranked:
         blocks.append(Paragraph(text=ranked[0], tone="lead"))
         if more := tuple(dict.fromkeys(ranked[1:_MAX_HEADLINES])):
             blocks.append(Bullets(items=more))
@@ -113,6 +118,12 @@ def _headlines(material: Material) -> Section:
         blocks = [Paragraph(text=_NOTHING.text(lang), tone="lead")]
     blocks += [Paragraph(text=say(note, lang), tone="caution") for note in material.reading.unknown]
     return Section(heading=_word("findings", lang), blocks=tuple(blocks))
+
+
+def _paragraph(material: Material, number: int) -> str:
+    """Return what a model says on an analysis, counted from 1; "" when it says nothing."""
+    paragraphs = material.wording.paragraphs
+    return paragraphs[number - 1] if number <= len(paragraphs) else ""
 
 
 _NOTHING = Note(
@@ -124,8 +135,9 @@ _NOTHING = Note(
 class _AnalysisPart:
     """One analysis: picture, findings, cautions, table, and the facts of all of them."""
 
-    def __init__(self, finding: Finding, lang: Lang, number: int):
+    def __init__(self, finding: Finding, lang: Lang, number: int, paragraph: str = ""):
         self.analysis = finding.analysis
+        self._paragraph = paragraph
         self._number = number
         self._image = finding.image
         self._lang: Lang = lang
@@ -156,6 +168,8 @@ class _AnalysisPart:
         if self._image is not None:
             name = f"{self._number:02d}-{analysis.kind}{Path(self._image.path).suffix}"
             blocks.append(Figure(image=self._image, file_name=name))
+        if self._paragraph:
+            blocks.append(Paragraph(text=self._paragraph))
         if analysis.findings:
             blocks.append(Bullets(items=tuple(say(note, lang) for note in analysis.findings)))
         blocks += [Paragraph(text=say(note, lang), tone="caution") for note in analysis.cautions]
@@ -245,7 +259,8 @@ def _limits(material: Material, quality: QualityPart) -> Section:
     if material.other_sheets:
         names = guard(", ".join(material.other_sheets))
         items.append(say(Note(_OTHER.en, _OTHER.zh, {"names": names}), lang))
-    items += [note.text(lang) for note in _STANDING_LIMITS]
+    items.append(_NO_CAUSES.text(lang))
+    items += [say(note, lang) for note in material.wording.method or (_NO_MODEL,)]
     return Section(heading=_word("limits", lang), blocks=(Bullets(items=tuple(items)),))
 
 
@@ -257,15 +272,13 @@ _OTHER = Note(
     "These tables were read but are not part of the analyses: {names}.",
     "以下表格已读取，但未纳入分析：{names}。",
 )
-_STANDING_LIMITS = (
-    Note(
-        "The report describes what the data holds. It shows no causes and makes no forecast.",
-        "本报告只描述数据本身，不推断原因，也不作预测。",
-    ),
-    Note(
-        "No language model took part: rules chose the analyses and templates worded the findings.",
-        "本报告未使用任何语言模型：分析由规则选定，文字由模板生成。",
-    ),
+_NO_CAUSES = Note(
+    "The report describes what the data holds. It shows no causes and makes no forecast.",
+    "本报告只描述数据本身，不推断原因，也不作预测。",
+)
+_NO_MODEL = Note(
+    "No language model took part: rules chose the analyses and templates worded the findings.",
+    "本报告未使用任何语言模型：分析由规则选定，文字由模板生成。",
 )
 
 

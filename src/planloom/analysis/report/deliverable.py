@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -39,28 +39,45 @@ def write_report(
     """Write all files of a report into `folder` and return its document.
 
     Files: report.html, report.md with images/, facts.json, cleaned.parquet, cleaned.csv,
-    reproduce.py.
+    reproduce.py. A model's text that does not pass the check of numbers is left out and the
+    templates' own text stays.
 
     Raises:
         UnsourcedNumberError: the text states a number that no fact, goal or source gives; nothing
             that was written may be handed out then.
     """
-    document = compose(material)
+    try:
+        document, pages = _checked_pages(material, formats)
+    except UnsourcedNumberError:
+        if not material.wording.has_prose:
+            raise
+        # The templates' own text is always at hand, and says the same numbers.
+        material = replace(material, wording=material.wording.without_prose())
+        document, pages = _checked_pages(material, formats)
     folder.mkdir(parents=True, exist_ok=True)
-    text = to_markdown(document)
-    check_numbers(document, text)
     if "md" in formats:
-        _write_markdown(document, text, folder)
+        _write_markdown(document, pages["md"], folder)
     if "html" in formats:
-        page = to_html(document)
-        check_numbers(document, page)
-        (folder / "report.html").write_text(page, encoding="utf-8", newline="\n")
+        (folder / "report.html").write_text(pages["html"], encoding="utf-8", newline="\n")
     shutil.copyfile(material.cleaned.table.path, folder / "cleaned.parquet")
     export_csv(material.cleaned.table, folder / "cleaned.csv")
     _write_facts(material, document, folder / FACTS_FILE)
     script = reproduce_script(material.recipe, version=version("planloom"))
     (folder / "reproduce.py").write_text(script, encoding="utf-8", newline="\n")
     return document
+
+
+def _checked_pages(
+    material: Material, formats: Sequence[Format]
+) -> tuple[Document, dict[Format, str]]:
+    """Compose and render a report, the Markdown always, and check every number of each page."""
+    document = compose(material)
+    pages: dict[Format, str] = {"md": to_markdown(document)}
+    if "html" in formats:
+        pages["html"] = to_html(document)
+    for page in pages.values():
+        check_numbers(document, page)
+    return document, pages
 
 
 def check_numbers(document: Document, text: str) -> None:

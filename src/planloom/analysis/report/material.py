@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from planloom.analysis.cleaning import Cleaned
 from planloom.analysis.loading.results import LoadedFile, LoadedTable
 from planloom.analysis.recipe import Recipe
 from planloom.analysis.report.note_facts import StagedNote, staged
+from planloom.analysis.report.prose import Wording
 from planloom.analysis.results import Analysis
 from planloom.analysis.selection import Selection
 from planloom.analysis.traps import Trap
@@ -53,6 +54,8 @@ class Material:
     recipe: Recipe
     selection: Selection | None = None
     """The rows that the analyses look at, when the goal asks for some only."""
+    wording: Wording = field(default_factory=Wording)
+    """What a model says in the report; empty when templates word all of it."""
     missing: tuple[Note, ...] = ()
     """What was planned and could not be made, with the reason."""
 

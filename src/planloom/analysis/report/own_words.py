@@ -77,6 +77,7 @@ def _reading_notes(material: Material) -> list[Note]:
 
 def _notes(material: Material) -> Iterator[Note]:
     yield from _reading_notes(material)
+    yield from material.wording.method
     yield from (staged.note for staged in material.notes)
     for finding in material.findings:
         analysis = finding.analysis

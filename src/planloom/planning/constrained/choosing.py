@@ -9,10 +9,11 @@ from datetime import date
 from typing import cast
 
 from planloom.errors import PlanError
-from planloom.models.chat_model import ChatModel, ChatRequest, Json, ResponseSchema
+from planloom.models.chat_model import ChatModel, ChatRequest, Json, Reply, ResponseSchema
 from planloom.models.history import History
 from planloom.models.messages import SystemMessage, UserMessage
 from planloom.notes import Lang, Scalar
+from planloom.planning.constrained.doubts import doubts
 from planloom.planning.constrained.forms import Form, make_forms, response_schema
 from planloom.planning.constrained.offer import Offer, make_offer
 from planloom.planning.constrained.reading import Choices, read_choices
@@ -50,6 +51,9 @@ Goal: How did the fees develop month by month?
 Goal: Which 3 branches have the longest loans on average?
 {"analyses": [{"analysis": "ranking", "group": "branch", "measure": "mean(days)", "order": \
 "highest first", "top": 3}]}
+Goal: Average fee per branch
+{"analyses": [{"analysis": "ranking", "group": "branch", "measure": "mean(fee)", "order": \
+"highest first", "top": null}]}
 Goal: What percentage of the loans is each genre?
 {"analyses": [{"analysis": "share", "group": "genre", "measure": "count(*)"}]}
 Goal: fees by genre as shares of the total
@@ -84,6 +88,9 @@ mean 求平均（均值、单价、比率、评分）；count_distinct 统计有
 目标：平均借阅天数最长的3个分馆
 {"analyses": [{"analysis": "ranking", "group": "分馆", "measure": "mean(天数)", "order": \
 "highest first", "top": 3}]}
+目标：各分馆的平均费用
+{"analyses": [{"analysis": "ranking", "group": "分馆", "measure": "mean(费用)", "order": \
+"highest first", "top": null}]}
 目标：各类别的借阅次数占比
 {"analyses": [{"analysis": "share", "group": "类别", "measure": "count(*)"}]}
 目标：各类别的费用占比
@@ -101,12 +108,14 @@ _WORDS: Mapping[Lang, Mapping[str, str]] = {
         "rules": _RULES_EN, "table": "The table has", "dates": "dates", "numbers": "numbers",
         "groups": "groups", "countable": "countable", "more": "More analyses",
         "rows": "Possible rows", "goal": "Goal", "mend": "That does not fit:",
+        "doubt": "Is that all?", "sure": "Reply with the whole JSON again, better if need be.",
         "again": "Reply with the whole JSON again, changed only where it does not fit.",
     },
     "zh": {
         "rules": _RULES_ZH, "table": "现在这张表的列为", "dates": "日期", "numbers": "数值",
         "groups": "分组", "countable": "可计数", "more": "其他分析",
         "rows": "可选的行", "goal": "目标", "mend": "以下内容不符合要求：",
+        "doubt": "请再检查一遍：", "sure": "如有遗漏请改正，然后重新给出完整的 JSON。",
         "again": "请只改正不符合的地方，重新给出完整的 JSON。",
     },
 }  # fmt: skip
@@ -150,24 +159,56 @@ async def choose_analyses(
     history = History(
         [SystemMessage(_WORDS[lang]["rules"]), UserMessage(question(goal, offer, forms, lang))]
     )
-    problem = PlanError("The model was not asked.")
-    for attempt in range(1, TRIES + 1):
-        reply = await model.reply(
-            ChatRequest(
-                history=history, response_schema=schema, temperature=0, max_tokens=_REPLY_TOKENS
-            )
-        )
-        try:
-            choices = read_choices(_parsed(reply.text, reply.finish_reason), forms, offer)
-        except PlanError as error:
-            problem = error
-            words = _WORDS[lang]
-            history.append(
-                reply.to_message(), UserMessage(f"{words['mend']}\n{error}\n{words['again']}")
-            )
-        else:
-            return Chosen(choices=choices, offer=offer, tries=attempt)
-    raise problem
+    request = ChatRequest(
+        history=history, response_schema=schema, temperature=0, max_tokens=_REPLY_TOKENS
+    )
+    return await _Conversation(model, request, forms, offer, goal, lang).choose()
+
+
+class _Conversation:
+    """Asks, checks, and asks again with what was wrong."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        request: ChatRequest,
+        forms: Sequence[Form],
+        offer: Offer,
+        goal: str,
+        lang: Lang,
+    ):
+        self._model = model
+        self._request = request
+        self._forms = forms
+        self._offer = offer
+        self._goal = goal
+        self._words = _WORDS[lang]
+
+    async def choose(self) -> Chosen:
+        problem: PlanError | None = None
+        doubtful: Choices | None = None
+        for attempt in range(1, TRIES + 1):
+            reply = await self._model.reply(self._request)
+            try:
+                parsed = _parsed(reply.text, reply.finish_reason)
+                choices = read_choices(parsed, self._forms, self._offer)
+            except PlanError as error:
+                problem = error
+                self._say(reply, "mend", str(error), "again")
+                continue
+            open_points = list(doubts(self._goal, choices, self._offer))
+            if not open_points or doubtful is not None:
+                return Chosen(choices=choices, offer=self._offer, tries=attempt)
+            doubtful = choices
+            self._say(reply, "doubt", "\n".join(open_points), "sure")
+        if doubtful is not None:
+            return Chosen(choices=doubtful, offer=self._offer, tries=TRIES)
+        raise problem or PlanError("The model was not asked.")
+
+    def _say(self, reply: Reply, opening: str, text: str, closing: str) -> None:
+        words = self._words
+        said = f"{words[opening]}\n{text}\n{words[closing]}"
+        self._request.history.append(reply.to_message(), UserMessage(said))
 
 
 def question(goal: str, offer: Offer, forms: Sequence[Form], lang: Lang) -> str:

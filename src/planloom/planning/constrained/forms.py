@@ -51,6 +51,8 @@ class Form:
     purpose: str = ""
     """Said to the model; "" for the usual ones, which the prompt explains."""
     fields: tuple[Field, ...]
+    table: str = "table"
+    """Name of the tool's parameter that takes the table."""
 
     def schema(self) -> JsonObject:
         """Return the JSON Schema of the filled-in form."""
@@ -104,7 +106,8 @@ def form_of_tool(tool: AnyTool, offer: Offer) -> Form | None:
     result = tool.result_type
     if not (isinstance(result, type) and issubclass(result, Analysis)):
         return None
-    if table_parameter(tool) is None:
+    table = table_parameter(tool)
+    if table is None:
         return None
     # Asked for the tool's schema, which loads pydantic: only where there is such a tool.
     shapes = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
@@ -117,7 +120,8 @@ def form_of_tool(tool: AnyTool, offer: Offer) -> Form | None:
             fields.append(Field(name=parameter.name, schema=schema))
         elif parameter.required:
             return None
-    return Form(analysis=tool.name, purpose=tool.description.split("\n")[0], fields=tuple(fields))
+    purpose = tool.description.split("\n")[0]
+    return Form(analysis=tool.name, purpose=purpose, fields=tuple(fields), table=table)
 
 
 def table_parameter(tool: AnyTool) -> str | None:

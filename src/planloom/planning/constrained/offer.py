@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -62,6 +62,8 @@ class Offer:
     tops: tuple[int, ...]
     """Whole numbers of the goal."""
     rows: tuple[RowChoice, ...]
+    named: tuple[str, ...] = ()
+    """Numbers and groups that the goal speaks of by their own name."""
     left_out: int = 0
     """Columns of the table that are not offered."""
     types: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -95,7 +97,7 @@ def make_offer(
     terms = Scanner(index, values or {}).scan(text, list(ranges))
     relevance = _relevance(text, index, terms)
     dates = _kept([n for n in index.columns if _is_date(index, n)], relevance)
-    numbers = _kept([n for n in index.columns if index.roles[n] == "measure"], relevance)
+    numbers = _kept([n for n in index.columns if _is_number(index, n)], relevance)
     groups = _kept([n for n in index.columns if _is_group(index, n, relevance)], relevance)
     countable = _kept([n for n in index.columns if _is_countable(index, n)], relevance)
     offered = {*dates, *numbers, *groups, *countable}
@@ -111,6 +113,7 @@ def make_offer(
             *_span_choices(text, index, dates, ranges),
             *_limit_choices(text, index, terms, numbers),
         ),
+        named=_named(terms, index, {*numbers, *groups}),
         left_out=len(index.columns) - len(offered) if len(index.columns) > MOST_COLUMNS else 0,
         types={name: column.type for name, column in index.columns.items()},
     )
@@ -121,6 +124,13 @@ def make_offer(
 
 def _is_date(index: ColumnIndex, name: str) -> bool:
     return index.roles[name] in ("date", "year")
+
+
+def _is_number(index: ColumnIndex, name: str) -> bool:
+    is_score = index.roles[name] == "category" and index.averages(name)
+    return index.columns[name].type in ("integer", "number") and (
+        index.roles[name] == "measure" or is_score
+    )
 
 
 def _is_group(index: ColumnIndex, name: str, relevance: Mapping[str, float]) -> bool:
@@ -158,6 +168,22 @@ def _relevance(goal: str, index: ColumnIndex, terms: Sequence[Term]) -> dict[str
         if name:
             scores[name] += 1.0 - 0.1 * place
     return scores
+
+
+def _named(terms: Sequence[Term], index: ColumnIndex, among: Set[str]) -> tuple[str, ...]:
+    found = (_own_column(term, index) for term in terms)
+    roles = ("measure", "category")
+    return tuple(
+        dict.fromkeys(n for n in found if n is not None and n in among and index.roles[n] in roles)
+    )
+
+
+def _own_column(term: Term, index: ColumnIndex) -> str | None:
+    if term.tag == "column" and term.is_exact:
+        return term.column
+    match = index.resolve(term.concept) if term.tag == "concept" and term.concept else None
+    is_measure = match is not None and index.roles[match.column] == "measure"
+    return match.column if match and match.is_same and is_measure else None
 
 
 def _kept(names: Sequence[str], relevance: Mapping[str, float]) -> tuple[str, ...]:

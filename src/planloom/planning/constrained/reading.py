@@ -51,7 +51,8 @@ def read_choices(value: object, forms: Sequence[Form], offer: Offer) -> Choices:
     if problems:
         raise PlanError("\n".join(problems))
     usual = [_request(form, offer) for form in filled if form["analysis"] in _USUAL]
-    others = [_tool_request(form) for form in filled if form["analysis"] not in _USUAL]
+    tables = {form.analysis: form.table for form in forms}
+    others = [_tool_request(form, tables) for form in filled if form["analysis"] not in _USUAL]
     return Choices(
         analyses=tuple(dict.fromkeys(usual)),
         others=tuple(other for i, other in enumerate(others) if other not in others[:i]),
@@ -169,7 +170,7 @@ def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _tool_request(form: JsonObject) -> ToolRequest:
+def _tool_request(form: JsonObject, tables: Mapping[str, str]) -> ToolRequest:
     arguments: dict[str, bool | int | str | tuple[str, ...] | None] = {}
     for name, value in form.items():
         if name == "analysis":
@@ -178,7 +179,8 @@ def _tool_request(form: JsonObject) -> ToolRequest:
             arguments[name] = value
         elif isinstance(value, Sequence):
             arguments[name] = tuple(map(str, value))
-    return ToolRequest(tool=str(form["analysis"]), arguments=arguments)
+    tool = str(form["analysis"])
+    return ToolRequest(tool=tool, arguments=arguments, table=tables[tool])
 
 
 # -- the rows

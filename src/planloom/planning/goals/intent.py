@@ -97,6 +97,8 @@ class ToolRequest:
     tool: str
     arguments: Mapping[str, bool | int | str | tuple[str, ...] | None]
     """Without the table."""
+    table: str = "table"
+    """Name of the parameter that takes the table."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,49 @@
+"""Second looks at a model's choices: words of the goal that nothing in them answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from planloom.planning.constrained.offer import Offer
+from planloom.planning.constrained.reading import Choices
+
+_AVERAGE = re.compile(r"\b(?:average|averaged|mean|on average|avg)\b|平均|均值|人均", re.IGNORECASE)
+_SHARE = re.compile(r"\b(?:shares?|percentages?|proportions?|breakdown)\b|占比|份额|构成|比重",
+                    re.IGNORECASE)  # fmt: skip
+_TREND = re.compile(
+    r"\b(?:trends?|over time|monthly|weekly|daily|quarterly|by (?:month|week|day|quarter|year)|"
+    r"per (?:month|week|day|quarter|year)|(?:month|week|day|year) (?:by|to|over) "
+    r"(?:month|week|day|year))\b|趋势|走势|逐[日周月季年]|[每按各][日周月季年]|随时间",
+    re.IGNORECASE,
+)
+
+
+def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
+    """Yield what a choice seems to have missed, for the model to think over once.
+
+    None is an error: a goal may speak of an average in a name, or of a share in passing.
+    """
+    plain = _without_names(goal, offer)
+    kinds = {request.kind for request in choices.analyses}
+    hows = {request.how for request in choices.analyses}
+    if choices.others:
+        return  # what further tools compute is not known here
+    if _AVERAGE.search(plain) and not hows & {"mean", "median"} and offer.numbers:
+        yield "The goal speaks of an average, and no measure is a mean."
+    if _SHARE.search(plain) and "share" not in kinds and offer.groups:
+        yield "The goal speaks of shares, and no analysis is a share."
+    if _TREND.search(plain) and "trend" not in kinds and offer.dates:
+        yield "The goal speaks of time, and no analysis is a trend."
+    used = {f.column for f in choices.filters}
+    for request in choices.analyses:
+        used |= {request.measure or "", request.category or "", request.by or ""}
+    for name in offer.named:
+        if name not in used:
+            yield f'The goal names the column "{name}", and no analysis uses it.'
+
+
+def _without_names(goal: str, offer: Offer) -> str:
+    for name in offer.columns:
+        goal = goal.replace(name, " ")
+    return goal

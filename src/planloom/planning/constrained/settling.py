@@ -1,0 +1,119 @@
+"""Settles what a model left open in its choices, and tells how the goal was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planloom.notes import Note
+from planloom.planning.constrained.choosing import Chosen
+from planloom.planning.constrained.reading import measures_of
+from planloom.planning.goals import remarks
+from planloom.planning.goals.choices import fitting_grain, main_date
+from planloom.planning.goals.columns import ColumnIndex
+from planloom.planning.goals.intent import AnalysisRequest, Filter, TableShape, Understanding
+
+_FULL_RANKING = 20
+_CUT_RANKING = 10
+_OF_ROWS = tuple(
+    make("").en
+    for make in (
+        remarks.no_such_value, remarks.unclear_negation, remarks.no_column_for_limit,
+        remarks.unread_condition,
+    )
+)  # fmt: skip
+"""Remarks of the rules on conditions; a model that chose rows has understood more."""
+
+
+def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) -> Understanding:
+    """Return a model's choices as an understanding of the goal.
+
+    What the goal asks for and nobody can make (`rules.unknown`) stays said, unless the model's
+    choice shows that it was understood after all.
+    """
+    index = ColumnIndex(table)
+    filters = chosen.choices.filters
+    assumptions: list[Note] = []
+    analyses = tuple(
+        dict.fromkeys(
+            _settled(request, index, filters, assumptions) for request in chosen.choices.analyses
+        )
+    )
+    dates = [request.date for request in analyses if request.date]
+    if chosen.offer.left_out:
+        assumptions.append(columns_left_out(chosen.offer.left_out))
+    if filters and len(analyses) + len(chosen.choices.others) > 1:
+        assumptions.append(remarks.FILTER_FOR_ALL)
+    categories = (name for a in analyses for name in (a.category, a.by))
+    return Understanding(
+        lang=rules.lang,
+        date=dates[0] if dates else main_date(index),
+        measures=measures_of(analyses),
+        categories=tuple(dict.fromkeys(name for name in categories if name is not None)),
+        analyses=analyses,
+        others=chosen.choices.others,
+        filters=filters,
+        understood=(
+            *map(remarks.request_note, analyses),
+            *(other_note(other.tool) for other in chosen.choices.others),
+            *map(remarks.filter_note, filters),
+        ),
+        assumptions=_once(assumptions),
+        unknown=tuple(note for note in rules.unknown if not _is_answered(note, filters)),
+    )
+
+
+def _settled(
+    request: AnalysisRequest,
+    index: ColumnIndex,
+    filters: Sequence[Filter],
+    assumptions: list[Note],
+) -> AnalysisRequest:
+    if request.by and request.by in {f.column for f in filters if f.comparison == "="}:
+        request = replace(request, by=None)  # one value is left: one line
+    if request.kind == "trend" and request.date is not None:
+        return _with_grain(request, index, assumptions)
+    if request.kind != "ranking" or request.top is not None or request.category is None:
+        return request
+    if index.columns[request.category].distinct <= _FULL_RANKING:
+        return request
+    assumptions.append(remarks.top_chosen(request.category, _CUT_RANKING))
+    return replace(request, top=_CUT_RANKING)
+
+
+def _with_grain(
+    request: AnalysisRequest, index: ColumnIndex, assumptions: list[Note]
+) -> AnalysisRequest:
+    column = index.columns[str(request.date)]
+    if index.roles[column.name] == "year":
+        return replace(request, grain="year")
+    if request.grain is not None:
+        return request
+    grain = fitting_grain(column)
+    assumptions.append(remarks.grain_chosen(grain))
+    return replace(request, grain=grain)
+
+
+def _is_answered(note: Note, filters: Sequence[Filter]) -> bool:
+    if note == remarks.GENERAL:
+        return True
+    return bool(filters) and note.en in _OF_ROWS
+
+
+def _once(notes: Sequence[Note]) -> tuple[Note, ...]:
+    return tuple(note for i, note in enumerate(notes) if note not in notes[:i])
+
+
+def columns_left_out(count: int) -> Note:
+    """Say that a wide table was offered in part."""
+    return Note(
+        "The table is wide; the model chose among its most relevant columns, and {count} others "
+        "were not offered.",
+        "表的列较多，只向模型提供了最相关的列，其余 {count} 列未提供。",
+        {"count": str(count)},
+    )
+
+
+def other_note(tool: str) -> Note:
+    """Say that an analysis by a further tool will be made."""
+    return Note("Analysis by {tool}.", "使用 {tool} 进行分析。", {"tool": tool})

@@ -13,14 +13,17 @@ from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
+from planloom.budget import Bill
+from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.execution import RunOptions, execute
 from planloom.engine.protocols import Approver, Planner
 from planloom.engine.run_folder import RunFolder, new_run_id
 from planloom.engine.runtime import InMemoryRuntime
 from planloom.engine.task import Task
 from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
-from planloom.events import EventSink, EventStream
+from planloom.events import EventKind, EventSink, EventStream
 from planloom.planning.plan_check import checked_by
+from planloom.planning.react.recorded_toolbox import RunTools
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.runner import ToolRunner
 
@@ -42,6 +45,37 @@ class RunSetup:
     approver: Approver | None = None
     run_id: str | None = None
     """None makes a new one."""
+    bill: Callable[[], Bill] | None = None
+    """What models have cost so far; it is recorded before the end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStage:
+    """What is there when a run begins, for planners and tools that take part in it."""
+
+    run_id: str
+    folder: RunFolder
+    events: EventStream
+    registry: ToolRegistry
+    """Tools of this run alone may still be registered."""
+    tools: ToolRunner
+    access: ToolAccess
+
+    def run_tools(self, policy: ApprovalPolicy, approver: Approver | None) -> RunTools:
+        """Return what ReAct loops call the tools of the run through."""
+        return RunTools(
+            registry=self.registry,
+            runner=self.tools,
+            store=self.folder.artifacts,
+            events=self.events,
+            access=self.access,
+            policy=policy,
+            approver=approver,
+        )
+
+
+Prepare = Callable[[RunStage], Planner]
+"""Makes the planner of a run, and registers the tools that only this run has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +89,12 @@ class FinishedRun:
 
 
 async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
-    """Run a task to its verdict.
+    """Run a task to its verdict; see `run_prepared`."""
+    return await run_prepared(goal, lambda _stage: planner, setup)
+
+
+async def run_prepared(goal: str, prepare: Prepare, setup: RunSetup) -> FinishedRun:
+    """Run a task to its verdict, with a planner that is made for the run.
 
     Raises:
         InputError: the run's folder cannot be written, or its disk is full.
@@ -64,14 +103,22 @@ async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
     run_id = setup.run_id or new_run_id()
     folder = RunFolder(setup.home, run_id)
     with folder.event_log() as log:
-        events = EventStream(run_id, log, outside=setup.sinks)
+        events = _BilledEvents(run_id, log, outside=setup.sinks, bill=setup.bill)
         async with ToolRunner(setup.registry) as tool_runner:
+            stage = RunStage(
+                run_id=run_id,
+                folder=folder,
+                events=events,
+                registry=setup.registry,
+                tools=tool_runner,
+                access=setup.access,
+            )
             steps = ToolStepRunner(
                 setup.registry, tool_runner, folder.artifacts, events, access=setup.access
             )
             task = await execute(
                 Task(id=run_id, goal=goal),
-                planner=planner,
+                planner=prepare(stage),
                 step_runner=steps,
                 runtime=InMemoryRuntime(),
                 events=events,
@@ -82,6 +129,26 @@ async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
             )
             results = {name: steps.value(result) for name, result in task.outputs.items()}
     return FinishedRun(task=task, folder=folder.path, results=results)
+
+
+class _BilledEvents(EventStream):
+    """An event stream in which the bill comes before the end: readers stop there."""
+
+    def __init__(
+        self,
+        run: str,
+        sink: EventSink,
+        *,
+        outside: Sequence[EventSink],
+        bill: Callable[[], Bill] | None,
+    ):
+        super().__init__(run, sink, outside=outside)
+        self._bill = bill
+
+    def emit(self, kind: EventKind, **data: object) -> None:
+        if kind == "run_ended" and self._bill:
+            super().emit("budget", state="bill", bill=self._bill().to_json())
+        super().emit(kind, **data)
 
 
 def run_sync(work: Coroutine[object, object, T]) -> T:

@@ -42,8 +42,31 @@ class ReportLanguage(StrEnum):
     zh = "zh"
 
 
+class PlanFormat(StrEnum):
+    """Values of `planloom run --plan-format`."""
+
+    auto = "auto"
+    lines = "lines"
+    json = "json"
+    constrained = "constrained"
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Language = Annotated[
+    ReportLanguage, typer.Option("--lang", help="Language of the answer; auto: that of the goal.")
+]
+Model = Annotated[str | None, typer.Option(help="The language model; PLANLOOM_MODEL by default.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible service.")]
+MaxCost = Annotated[float | None, typer.Option(help="Most US dollars that models may cost.")]
+MaxTokens = Annotated[int | None, typer.Option(help="Most tokens that models may use.")]
+MaxCalls = Annotated[int | None, typer.Option(help="Most calls of models.")]
+MaxTime = Annotated[str | None, typer.Option(help="Longest run, such as 90s or 5m.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Allow every step without asking.")]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(metavar="EFFECT", help="Allow steps of this effect without asking."),
+]
 
 
 def main() -> None:
@@ -117,6 +140,91 @@ def report(
     from planloom.apps.report_command import run
 
     return run(files, goal, out=out, lang=lang.value, formats=formats, json=json, quiet=quiet)
+
+
+@app.command("run", help="Reach a goal: a model plans, the plan is checked and run.")
+def run_goal(  # noqa: PLR0913, PLR0917 -- each option is a parameter
+    goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is to be done.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE...]", help="Files to work with.")
+    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    max_time: MaxTime = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for files that are made; ./run-<run id> by default.")
+    ] = None,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", help="Show the plan and do not run it.")
+    ] = False,
+    approve_plan: Annotated[
+        bool, typer.Option("--approve-plan", help="Show the plan and ask before running it.")
+    ] = False,
+    plan_format: Annotated[
+        PlanFormat, typer.Option(help="How the model writes its plan; auto: as suits the model.")
+    ] = PlanFormat.auto,
+    yes: Yes = False,
+    allow: Allow = None,
+    lang: Language = ReportLanguage.auto,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run a goal."""
+    from planloom.apps.model_options import ModelOptions
+    from planloom.apps.run_command import RunChoices, run
+
+    return run(
+        goal,
+        files or [],
+        ModelOptions(model, base_url, max_cost, max_tokens, max_calls, max_time),
+        RunChoices(
+            out=out, plan_only=plan_only, approve_plan=approve_plan,
+            plan_format=plan_format.value, yes=yes, allow=tuple(allow or ()),
+            lang=lang.value, json=json, quiet=quiet,
+        ),
+    )  # fmt: skip
+
+
+@app.command(help="Answer a question with tools; the answer alone is printed.")
+def ask(  # noqa: PLR0913, PLR0917 -- each option is a parameter
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE...]", help="Files to work with.")
+    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    max_time: MaxTime = None,
+    max_iterations: Annotated[
+        int | None, typer.Option(help="Most turns of the model; 10 by default.")
+    ] = None,
+    show_work: Annotated[
+        bool, typer.Option("--show-work", help="Show thoughts, calls and results on stderr.")
+    ] = False,
+    yes: Yes = False,
+    allow: Allow = None,
+    lang: Language = ReportLanguage.auto,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Answer a question."""
+    from planloom.apps.ask_command import AskChoices, run
+    from planloom.apps.model_options import ModelOptions
+
+    return run(
+        question,
+        files or [],
+        ModelOptions(model, base_url, max_cost, max_tokens, max_calls, max_time),
+        AskChoices(
+            max_iterations=max_iterations, show_work=show_work, yes=yes,
+            allow=tuple(allow or ()), lang=lang.value, json=json, quiet=quiet,
+        ),
+    )  # fmt: skip
 
 
 @app.command(help="Show what a data file holds and how it was read.")

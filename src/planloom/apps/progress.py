@@ -14,6 +14,7 @@ from planloom.events import Event, EventSink, line_writer
 from planloom.notes import Lang, Note
 
 if TYPE_CHECKING:
+    from rich.live import Live
     from rich.table import Table
 
 _STATES = {
@@ -32,18 +33,46 @@ _STYLES = {"running": "cyan", "succeeded": "green", "failed": "bold red", "block
 _MARKS = {"succeeded": "✓", "failed": "✗", "running": "●", "blocked": "–", "cancelled": "–"}
 
 
+class Progress:
+    """What the user sees of a run while it goes on."""
+
+    def __init__(self, sinks: tuple[EventSink, ...], *, live: Live | None = None):
+        self.sinks = sinks
+        """Take the events of the run."""
+        self._live = live
+
+    def say(self, text: str) -> None:
+        """Show a line beside the progress, such as that a call is tried again."""
+        if self._live is None:
+            print(printable(text), file=sys.stderr, flush=True)
+        else:
+            self._live.console.print(printable(text), markup=False, highlight=False)
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Keep the display off the terminal, so that a person can be asked something."""
+        if self._live is None:
+            yield
+            return
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start(refresh=True)
+
+
 @contextmanager
-def progress(lang: Lang, *, json: bool, quiet: bool) -> Generator[tuple[EventSink, ...]]:
-    """Yield the sinks that show a run; progress goes to stderr, JSON lines to stdout."""
+def progress(lang: Lang, *, json: bool, quiet: bool) -> Generator[Progress]:
+    """Yield what shows a run; progress goes to stderr, JSON lines to stdout."""
     if json:
-        yield (line_writer(sys.stdout),)
+        yield Progress((line_writer(sys.stdout),))
     elif quiet:
-        yield ()
+        yield Progress(())
     elif sys.stderr.isatty():
-        with _live(lang) as sink:
-            yield (sink,)
+        with _live(lang) as shown:
+            yield shown
     else:
-        yield (_PlainLines(lang, sys.stderr),)
+        yield Progress((_PlainLines(lang, sys.stderr),))
 
 
 @dataclass
@@ -68,11 +97,17 @@ class _Steps:
     """The steps of a run, put together from its events."""
 
     by_key: dict[str, _Step] = field(default_factory=dict[str, _Step])
+    calls: int = 0
+    """Calls of models so far."""
+    tokens: int = 0
 
     def update(self, event: Event) -> _Step | None:
         """Take an event in; return the step whose state changed."""
         if event.kind == "plan" and event.data["accepted"]:
             self._add_plan(event)
+        if event.kind == "model_call":
+            self.calls += 1
+            self.tokens += _tokens(event)
         if event.kind != "step_state":
             return None
         key = str(event.data["key"])
@@ -97,6 +132,11 @@ def _time(event: Event) -> datetime:
     return datetime.fromisoformat(event.time)
 
 
+def _tokens(event: Event) -> int:
+    parts = (event.data.get(name) for name in ("prompt_tokens", "completion_tokens"))
+    return sum(part for part in parts if isinstance(part, int))
+
+
 class _PlainLines:
     """Writes a line for each step that starts or ends."""
 
@@ -107,6 +147,10 @@ class _PlainLines:
 
     def __call__(self, event: Event, /) -> None:
         step = self._steps.update(event)
+        if event.kind == "plan":
+            self._tell_plan(event)
+        elif event.kind == "tool_call" and event.data["key"] not in self._steps.by_key:
+            self._tell_call(event)
         if step is None or step.state in ("pending", "running"):
             return
         seconds = step.seconds(_time(event))
@@ -115,9 +159,26 @@ class _PlainLines:
         line += f"\n  {step.error}" if step.error else ""
         print(printable(line), file=self._stream, flush=True)
 
+    def _tell_call(self, event: Event) -> None:
+        """Tell a call that is no step of the plan: a loop inside of a step made it."""
+        args = {"tool": str(event.data["tool"]), "seconds": f"{event.data['seconds']:.1f}"}
+        note = _CALLED if event.data["ok"] else _CALL_FAILED
+        text = Note(note.en, note.zh, args).text(self._lang)
+        print(printable(f"  {text}"), file=self._stream, flush=True)
+
+    def _tell_plan(self, event: Event) -> None:
+        """Say why a plan goes back to its planner: the user waits meanwhile."""
+        if not event.data["accepted"]:
+            print(_REJECTED.text(self._lang), file=self._stream, flush=True)
+
+
+_CALLED = Note("called {tool} ({seconds} s)", "已调用 {tool}（{seconds} 秒）")
+_CALL_FAILED = Note("{tool} failed ({seconds} s)", "{tool} 调用失败（{seconds} 秒）")
+_REJECTED = Note("The plan did not pass its check; it is mended.", "计划未通过检查，正在修正。")
+
 
 @contextmanager
-def _live(lang: Lang) -> Generator[EventSink]:
+def _live(lang: Lang) -> Generator[Progress]:
     # Rich is imported only where somebody looks at a terminal.
     from rich.console import Console
     from rich.live import Live
@@ -127,8 +188,8 @@ def _live(lang: Lang) -> Generator[EventSink]:
         get_renderable=lambda: _table(steps, lang),
         console=Console(stderr=True),
         refresh_per_second=8,
-    ):
-        yield lambda event: (steps.update(event), None)[1]
+    ) as live:
+        yield Progress((lambda event: (steps.update(event), None)[1],), live=live)
 
 
 def _table(steps: _Steps, lang: Lang) -> Table:
@@ -148,4 +209,13 @@ def _table(steps: _Steps, lang: Lang) -> Table:
         )
         if step.error:
             table.add_row("", Text(printable(step.error), style="red"), "", "")
+    if steps.calls:
+        counts = Note(_CALLS.en, _CALLS.zh, {"calls": steps.calls, "tokens": steps.tokens})
+        table.add_row("", Text(counts.text(lang), style="dim"), "", "")
     return table
+
+
+_CALLS = Note(
+    "{calls|model call|model calls}, {tokens|token|tokens}",
+    "模型调用 {calls} 次，{tokens} 个 token",
+)

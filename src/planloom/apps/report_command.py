@@ -33,7 +33,7 @@ def run(
     own = language_of(os.environ)
     settings = load_settings(environment=os.environ, folder=Path.cwd())
     try:
-        with progress(own, json=json, quiet=quiet) as sinks:
+        with progress(own, json=json, quiet=quiet) as shown:
             outcome = asyncio.run(
                 make_report(
                     files,
@@ -41,7 +41,7 @@ def run(
                     out=out,
                     lang=lang,
                     formats=[name.strip() for name in formats.split(",") if name.strip()],
-                    sinks=sinks,
+                    sinks=shown.sinks,
                     settings=settings,
                     today=datetime.now().astimezone().date(),
                     lang_without_goal=own,

@@ -1,0 +1,113 @@
+"""Hands out what a run made: its answer as text, and copies of its files where the user is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from planloom.analysis.export import export_csv
+from planloom.engine.artifacts import Artifact, ArtifactStore, refs_in
+from planloom.errors import InputError, ToolError
+from planloom.tools.codec import encode
+from planloom.tools.reports import ReportRef, SavedReport
+from planloom.values import FileRef, TableRef
+
+
+def answer_text(results: Mapping[str, object]) -> str:
+    """Return the outputs that are texts, numbers or small data, one after the other.
+
+    Tables, pictures and files have no text: they are copied.
+
+    >>> answer_text({"a": "Forty-two.", "b": [1, 2]})
+    'Forty-two.\\n[1, 2]'
+    """
+    texts = (_text(value) for value in results.values())
+    return "\n".join(text for text in texts if text)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or next(refs_in(value), None) is not None:
+        return ""
+    encoded = encode(value)
+    if isinstance(encoded, Mapping) and set(encoded) == {"text"}:
+        return str(encoded["text"])
+    return json.dumps(encoded, ensure_ascii=False)
+
+
+def hand_out(results: Mapping[str, object], store: ArtifactStore, out: Path) -> tuple[Path, ...]:
+    """Copy what a run made into a folder, and return the paths of the copies.
+
+    Those are the files of its outputs (a table as CSV), and the pictures and files that its steps
+    made on the way. Without any, nothing is made. A file that is there already stays: the copy
+    gets another name.
+
+    Raises:
+        InputError: the folder cannot be written.
+    """
+    try:
+        return tuple(_copies(results, store, out))
+    except OSError as error:
+        raise _not_writable(out, error) from error
+
+
+def _copies(results: Mapping[str, object], store: ArtifactStore, out: Path) -> Iterator[Path]:
+    done: set[Path] = set()
+    for step, value in results.items():
+        for ref in refs_in(value):
+            if (source := Path(ref.path).resolve()) not in done:
+                done.add(source)
+                yield _copy(ref, step, out)
+    for artifact in store.all():
+        path = _made_on_the_way(artifact, store)
+        if path and path not in done and not any(path.is_relative_to(d.parent) for d in done):
+            done.add(path)
+            yield _copy_file(path, out)
+
+
+def _copy(ref: TableRef | FileRef, step: str, out: Path) -> Path:
+    if isinstance(ref, SavedReport):
+        return Path(ref.path)  # it is where the user wanted it
+    if isinstance(ref, ReportRef):
+        folder = _free(out, "report")
+        shutil.copytree(ref.folder, folder)
+        return folder / Path(ref.path).name
+    if isinstance(ref, TableRef):
+        return export_csv(ref, _free(out, f"{step}.csv"))
+    return _copy_file(Path(ref.path), out)
+
+
+def _copy_file(path: Path, out: Path) -> Path:
+    return Path(shutil.copyfile(path, _free(out, path.name)))
+
+
+def _made_on_the_way(artifact: Artifact, store: ArtifactStore) -> Path | None:
+    """Return the file of a picture or file that lies in the run's own folder and is unaltered."""
+    if artifact.kind not in {"image", "file"} or Path(artifact.path).is_absolute():
+        return None
+    try:
+        return store.path(artifact.id).resolve()
+    except ToolError:
+        return None
+
+
+def _free(folder: Path, name: str) -> Path:
+    """Return a path in the folder, which is made, that nothing has yet."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path, number = folder / name, 2
+    while path.exists():
+        path = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+        number += 1
+    return path
+
+
+def _not_writable(out: Path, error: OSError) -> InputError:
+    why = error.strerror or str(error)
+    return InputError(
+        f"The files cannot be copied to {out} ({why}). They are in the run's folder; "
+        "choose another folder with --out.",
+        zh=f"无法将文件复制到 {out}（{why}）。文件保留在运行目录中，请用 --out 指定其他文件夹。",
+    )

@@ -1,0 +1,93 @@
+"""From settings to the model of a run, and what it may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from planloom.budget import Budget, Limits
+from planloom.config import Settings
+from planloom.errors import ConfigError
+from planloom.events import EventStream
+from planloom.models.chat_model import ChatModel
+from planloom.models.metered import MeteredModel
+from planloom.models.prices import Price, find_price
+
+Announce = Callable[[str], None]
+"""Tells the user of a wait before another try, or of a change to another model."""
+
+_EXAMPLES = """\
+  OpenAI:    export PLANLOOM_MODEL=gpt-5-mini PLANLOOM_API_KEY=sk-...
+  DeepSeek:  export PLANLOOM_MODEL=deepseek-chat PLANLOOM_API_KEY=sk-... \
+PLANLOOM_BASE_URL=https://api.deepseek.com/v1
+  Qwen:      export PLANLOOM_MODEL=qwen-plus PLANLOOM_API_KEY=sk-... \
+PLANLOOM_BASE_URL=https://dashscope.aliyuncs.com/compatible-mode/v1
+  Ollama:    export PLANLOOM_MODEL=qwen3:8b PLANLOOM_BASE_URL=http://localhost:11434/v1"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSetup:
+    """A model that can be talked to, what it costs, and the budget of the run that uses it."""
+
+    model: ChatModel
+    price: Price | None
+    """None where nobody told it."""
+    budget: Budget
+
+    def metered(self, events: EventStream) -> MeteredModel:
+        """Return the model with every call recorded and kept within the budget."""
+        return MeteredModel(self.model, budget=self.budget, price=self.price, events=events)
+
+
+def is_model_configured(settings: Settings) -> bool:
+    """Return whether the user named a model: PLANLOOM_MODEL, `--model` or planloom.toml."""
+    return bool(settings["model"])
+
+
+def open_model(settings: Settings, limits: Limits, *, announce: Announce) -> ModelSetup:
+    """Return the model that the settings name, with a new budget; nothing is sent yet.
+
+    Raises:
+        ConfigError: none is named, or one cannot be reached in the way that the settings say.
+    """
+    if not is_model_configured(settings):
+        raise _no_model()
+    name = str(settings["model"])
+    if name.startswith("scripted:"):
+        from planloom.models.scripted import ScriptedModel
+
+        return setup_of(ScriptedModel.from_file(Path(name[9:])), limits, settings)
+    from planloom.models.connect import connect
+
+    return setup_of(connect(settings, announce=announce), limits, settings)
+
+
+def setup_of(model: ChatModel, limits: Limits, settings: Settings) -> ModelSetup:
+    """Return the setup of a model that is there already."""
+    return ModelSetup(model=model, price=_price_of(model.name, settings), budget=Budget(limits))
+
+
+def _price_of(model: str, settings: Settings) -> Price | None:
+    base_url = settings["base_url"]
+    return find_price(
+        model,
+        base_url=None if base_url is None else str(base_url),
+        price_input=_number(settings, "price_input"),
+        price_output=_number(settings, "price_output"),
+    )
+
+
+def _number(settings: Settings, name: str) -> float | None:
+    setting = settings.values.get(name)
+    return None if setting is None or setting.value is None else float(setting.value)
+
+
+def _no_model() -> ConfigError:
+    return ConfigError(
+        "This needs a language model, and none is configured. Name one with --model, or in the "
+        f"environment, such as\n{_EXAMPLES}\n"
+        'Reports need none: planloom report FILE --goal "..." works without a model.',
+        zh=f"该命令需要语言模型，但尚未配置。请用 --model 指定，或设置环境变量，例如\n{_EXAMPLES}\n"
+        '生成报告不需要模型：planloom report 文件 --goal "……" 可直接使用。',
+    )

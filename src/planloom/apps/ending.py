@@ -1,0 +1,79 @@
+"""What the command line says when a run with a model has ended."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from planloom.agents.running import FinishedRun
+from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
+from planloom.apps.terminal import printable
+from planloom.budget import Bill
+from planloom.engine.task import RunStatus
+from planloom.notes import Lang, Note
+
+
+def said_goal(text: str) -> str:
+    """Return what a user typed as valid text, whatever bytes the shell passed on."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def exit_code(status: RunStatus) -> int:
+    """Return the code that scripts rely on."""
+    return BY_STATUS.get(status, FAILED)
+
+
+def tell_cancelled(bill: Bill, folder: Path, lang: Lang) -> int:
+    """Say on stderr where the record of a cancelled run is, and what it has cost."""
+    _say(_CANCELLED, lang, folder=str(folder))
+    tell_bill(bill, lang)
+    return CANCELLED
+
+
+def tell_bill(bill: Bill, lang: Lang) -> None:
+    """Print the bill on stderr."""
+    print(bill.text(lang), file=sys.stderr)
+
+
+def tell_end(finished: FinishedRun, lang: Lang, *, with_steps: bool) -> None:
+    """Say on stderr why a run is no whole success, and where its record is.
+
+    Errors of steps are told only `with_steps`: where progress is shown, it has told them.
+    """
+    task = finished.task
+    if task.status == "succeeded":
+        return
+    for missing in task.missing:
+        if with_steps or not missing.step:
+            print(printable(missing.why), file=sys.stderr)
+    if task.status == "waiting":
+        effects = [record for record in task.epoch_records() if record.state == "waiting_approval"]
+        tools = ", ".join(dict.fromkeys(record.tool for record in effects))
+        _say(_WAITING, lang, tools=tools)
+    _say(_ENDS.get(task.status, _ENDS["failed"]), lang, folder=str(finished.folder))
+
+
+def _say(note: Note, lang: Lang, **args: str) -> None:
+    print(printable(Note(note.en, note.zh, args).text(lang)), file=sys.stderr)
+
+
+_CANCELLED = Note(
+    "Cancelled. What was made, and the record of the run, are in {folder}.",
+    "已取消。已生成的内容和运行记录保存在 {folder}。",
+)
+_WAITING = Note(
+    "Waiting for approval: {tools}. Nobody could be asked here. Run it at a terminal, or allow "
+    "the effect beforehand, with --allow EFFECT or --yes.",
+    "等待批准：{tools}。当前无法询问。请在终端中运行，或用 --allow 作用 或 --yes 事先允许。",
+)
+_ENDS: dict[RunStatus, Note] = {
+    "partial": Note(
+        "Only a part was reached. The record of the run is in {folder}.",
+        "仅完成了一部分。运行记录保存在 {folder}。",
+    ),
+    "waiting": Note("The record of the run is in {folder}.", "运行记录保存在 {folder}。"),
+    "failed": Note(
+        "The goal was not reached. The record of the run is in {folder}.",
+        "未能达成目标。运行记录保存在 {folder}。",
+    ),
+}

@@ -1,0 +1,89 @@
+"""`planloom run`: reaches a goal with a model, shows progress, prints what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from planloom.agents.input_files import existing_files
+from planloom.agents.model_setup import open_model
+from planloom.agents.run_goal import GoalOutcome, GoalRequest, PlanFormat, run_goal
+from planloom.agents.workplace import Workplace
+from planloom.apps.approvals import approver_for, policy_of
+from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
+from planloom.apps.language import language_of
+from planloom.apps.model_options import ModelOptions
+from planloom.apps.progress import progress
+from planloom.apps.terminal import printable
+from planloom.engine.run_folder import new_run_id
+from planloom.notes import Lang, Note
+from planloom.planning.goals.understanding import language_of as language_of_goal
+from planloom.tools.builtin import builtin_registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunChoices:
+    """The options of the command besides those of the model."""
+
+    out: Path | None
+    plan_only: bool
+    approve_plan: bool
+    plan_format: PlanFormat
+    yes: bool
+    allow: tuple[str, ...]
+    lang: Literal["auto", "en", "zh"]
+    json: bool
+    quiet: bool
+
+
+def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunChoices) -> int:
+    """Run the goal and return the exit code."""
+    own = language_of(os.environ)
+    goal = said_goal(goal)
+    settings = options.settings()
+    run_id = new_run_id(datetime.now(UTC))
+    with progress(own, json=choices.json, quiet=choices.quiet) as shown:
+        model = open_model(settings, options.limits(), announce=shown.say)
+        request = GoalRequest(
+            goal=goal,
+            files=existing_files(files),
+            lang=language_of_goal(goal) if choices.lang == "auto" else choices.lang,
+            plan_format=choices.plan_format,
+            policy=policy_of(choices.allow, everything=choices.yes),
+            approver=approver_for(own, shown),
+            run_id=run_id,
+        )
+        place = Workplace.of(settings, builtin_registry(), shown.sinks)
+        try:
+            outcome = asyncio.run(run_goal(request, model, place))
+        except KeyboardInterrupt:
+            return tell_cancelled(model.budget.bill(), settings.home / "runs" / run_id, own)
+    _hand_over(outcome, choices, own)
+    return exit_code(outcome.status)
+
+
+def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
+    out = choices.out or Path(f"run-{outcome.finished.task.id}")
+    paths = outcome.hand_out(out.absolute())
+    tell_end(outcome.finished, lang, with_steps=choices.quiet)
+    if choices.json:
+        return
+    if outcome.answer:
+        print(printable(outcome.answer))
+        for path in paths:
+            made = Note(_MADE.en, _MADE.zh, {"path": str(path)})
+            print(printable(made.text(lang)), file=sys.stderr)
+    else:
+        for path in paths:
+            print(path)
+    if not choices.quiet:
+        tell_bill(outcome.bill, lang)
+
+
+_MADE = Note("Made: {path}", "已生成：{path}")

@@ -56,15 +56,19 @@ class TaskView:
         return tuple(r for r in self.records if r.state == "failed" and r.epoch >= since)
 
 
-class PlanningEndedError(PlanloomError):
-    """A planner ends the run because a person said so; that is no failure.
+EndKind = Literal["declined", "plan_only", "planning"]
 
-    `kind` is `declined` when the person refused the plan, `plan_only` when they wanted to see it.
+
+class PlanningEndedError(PlanloomError):
+    """A planner ends the run: a person refused its plan, or wanted no more than to see it.
+
+    `kind` is that of the `Stop`: with `declined` the run is cancelled, with `plan_only` it has
+    succeeded, with `planning` there is no plan to run.
     """
 
-    def __init__(self, kind: Literal["declined", "plan_only"], message: str, *, zh: str = ""):
+    def __init__(self, kind: EndKind, message: str, *, zh: str = ""):
         super().__init__(message, zh=zh)
-        self.kind: Literal["declined", "plan_only"] = kind
+        self.kind: EndKind = kind
 
 
 class Planner(Protocol):

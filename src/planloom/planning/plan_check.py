@@ -75,6 +75,30 @@ def checked_by(
     return check
 
 
+def worst_case_seconds(plan: Plan, registry: ToolRegistry) -> float:
+    """Return how long a plan takes at worst: its longest chain of steps, each at its time limit.
+
+    The graph of the plan must be sound; steps run at once where they do not depend on each other.
+    """
+    left = {step.id: step for step in plan.steps}
+    ends: dict[str, float] = {}
+    while left:
+        ready = [s for s in left.values() if not left.keys() & set(s.depends_on)]
+        for step in ready:
+            begin = max((ends.get(needed, 0.0) for needed in step.depends_on), default=0.0)
+            ends[step.id] = begin + _step_seconds(step, registry)
+            del left[step.id]
+    return max(ends.values(), default=0.0)
+
+
+def _step_seconds(step: Step, registry: ToolRegistry) -> float:
+    try:
+        tool = registry.get(step.tool)
+    except UnknownToolError:
+        return 0.0
+    return tool.timeout_s * (tool.retries + 1)
+
+
 class _SoundSteps:
     """Steps with which nothing was wrong: a plan that grows step by step keeps those it has."""
 
@@ -152,7 +176,8 @@ class _Check:
         if count > most:
             what = f"it has {count} steps; at most {most} are allowed."
             yield _problem("error", None, what=what, mend="Merge steps or leave some out.")
-        longest, limit = self._worst_seconds(), self._limits.max_seconds
+        limit = self._limits.max_seconds
+        longest = 0.0 if limit is None else worst_case_seconds(self._plan, self._registry)
         if limit is not None and longest > limit:
             what = f"at worst it takes {longest:g} s; at most {limit:g} s are allowed."
             mend = "Leave steps out, or let more of them run side by side."
@@ -283,25 +308,6 @@ class _Check:
             return self._registry.get(step.tool).effect
         except UnknownToolError:
             return ""
-
-    def _worst_seconds(self) -> float:
-        """Return the length of the longest chain of steps at their time limits."""
-        left = {step.id: step for step in self._plan.steps}
-        ends: dict[str, float] = {}
-        while left:
-            ready = [s for s in left.values() if not left.keys() & set(s.depends_on)]
-            for step in ready:
-                begin = max((ends.get(needed, 0.0) for needed in step.depends_on), default=0.0)
-                ends[step.id] = begin + self._step_seconds(step)
-                del left[step.id]
-        return max(ends.values(), default=0.0)
-
-    def _step_seconds(self, step: Step) -> float:
-        try:
-            tool = self._registry.get(step.tool)
-        except UnknownToolError:
-            return 0.0
-        return tool.timeout_s * (tool.retries + 1)
 
 
 class _UnknownPartError(Exception):

@@ -56,3 +56,10 @@ def test_password_in_an_address_is_never_shown(tmp_path: Path):
         "base_url"
     ]
     assert setting.shown == "https://***@h/v1"
+
+
+def test_prices_are_numbers_and_never_negative(tmp_path: Path):
+    found = settings(tmp_path, {"PLANLOOM_PRICE_INPUT": "0.4", "PLANLOOM_PRICE_OUTPUT": "1.2"})
+    assert (found["price_input"], found["price_output"]) == (0.4, 1.2)
+    with pytest.raises(ConfigError, match="price_input"):
+        settings(tmp_path, {"PLANLOOM_PRICE_INPUT": "-1"})

@@ -55,6 +55,8 @@ _DEFINITIONS = (
     _Definition("model", None, str),
     _Definition("base_url", None, str, fallback_variable="OPENAI_BASE_URL"),
     _Definition("api_key", None, str, fallback_variable="OPENAI_API_KEY"),
+    _Definition("price_input", None, float, minimum=0),
+    _Definition("price_output", None, float, minimum=0),
     _Definition("max_iterations", 10, int, minimum=1),
     _Definition("llm_timeout_s", 120.0, float, minimum=0),
     _Definition("tool_timeout_s", 30.0, float, minimum=0),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
+from planloom.bill import Bill, BillLine, money
 from planloom.errors import BudgetExhaustedError, ConfigError
-from planloom.notes import Lang
 
 LimitName = Literal["max_cost", "max_tokens", "max_calls", "max_seconds"]
 _LIMIT_NAMES: tuple[LimitName, ...] = ("max_cost", "max_tokens", "max_calls", "max_seconds")
@@ -75,95 +75,6 @@ class Reservation:
 
     def __init__(self, worst: Spend):
         self.worst = worst
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BillLine:
-    """What the calls of one step, of one model, or of all, have taken."""
-
-    step: str = ""
-    """"" for calls outside any step, and in lines that sum several."""
-    model: str = ""
-    """"" in lines that sum several."""
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost: float = 0.0
-    """US dollars, of the calls whose price is known."""
-    seconds: float = 0.0
-    """Time in calls; calls made at once each count."""
-    unpriced_calls: int = 0
-    """Calls whose price is not known: the cost is without them."""
-    estimated_calls: int = 0
-    """Calls whose tokens were estimated."""
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and completions together."""
-        return self.prompt_tokens + self.completion_tokens
-
-    def plus(self, other: BillLine) -> BillLine:
-        """Return the line with the amounts of another added."""
-        return replace(
-            self, **{name: getattr(self, name) + getattr(other, name) for name in _AMOUNTS}
-        )
-
-
-_AMOUNTS = [item.name for item in fields(BillLine) if item.name not in {"step", "model"}]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """What a run has taken, by step and model."""
-
-    lines: tuple[BillLine, ...] = ()
-    """One for each pair of step and model, in the order of their first calls."""
-    seconds: float = 0.0
-    """Wall time so far."""
-
-    @property
-    def total(self) -> BillLine:
-        """All lines summed."""
-        return _sum(BillLine(), self.lines)
-
-    def by_step(self) -> tuple[BillLine, ...]:
-        """Return the lines summed over models."""
-        steps = dict.fromkeys(line.step for line in self.lines)
-        return tuple(
-            _sum(BillLine(step=step), (line for line in self.lines if line.step == step))
-            for step in steps
-        )
-
-    def by_model(self) -> tuple[BillLine, ...]:
-        """Return the lines summed over steps."""
-        models = dict.fromkeys(line.model for line in self.lines)
-        return tuple(
-            _sum(BillLine(model=model), (line for line in self.lines if line.model == model))
-            for model in models
-        )
-
-    def to_json(self) -> dict[str, object]:
-        """Return the bill as JSON-safe values; a cost is null where no call has a price."""
-        return {
-            "total": _line_json(self.total) | {"wall_seconds": round(self.seconds, 3)},
-            "steps": [{"step": line.step} | _line_json(line) for line in self.by_step()],
-            "models": [{"model": line.model} | _line_json(line) for line in self.by_model()],
-        }
-
-    def text(self, lang: Lang) -> str:
-        """Return the bill for people: a line with the total, then one for each step."""
-        total = self.total
-        if not total.calls:
-            return "No model was called." if lang == "en" else "未调用任何模型。"
-        amounts = _line_text(total, lang)
-        lines = [f"Model use: {amounts}" if lang == "en" else f"模型用量：{amounts}"]
-        steps = self.by_step()
-        if len(steps) > 1:
-            outside = "(outside the steps)" if lang == "en" else "（步骤之外）"
-            colon = ": " if lang == "en" else "："
-            lines += [f"  {line.step or outside}{colon}{_line_text(line, lang)}" for line in steps]
-        return "\n".join(lines + _caveats(total, lang))
 
 
 class Budget:
@@ -353,77 +264,13 @@ def _as_line(spend: Spend) -> BillLine:
     )
 
 
-def _sum(start: BillLine, lines: Iterable[BillLine]) -> BillLine:
-    for line in lines:
-        start = start.plus(line)
-    return start
-
-
-def _line_json(line: BillLine) -> dict[str, object]:
-    priced = line.calls > line.unpriced_calls or not line.calls
-    return {
-        "calls": line.calls,
-        "prompt_tokens": line.prompt_tokens,
-        "completion_tokens": line.completion_tokens,
-        "cached_tokens": line.cached_tokens,
-        "cost": round(line.cost, 9) if priced else None,
-        "unpriced_calls": line.unpriced_calls,
-        "estimated_calls": line.estimated_calls,
-        "seconds": round(line.seconds, 3),
-    }
-
-
-def _line_text(line: BillLine, lang: Lang) -> str:
-    all_unpriced = line.calls == line.unpriced_calls
-    if lang == "zh":
-        cached = f"，其中缓存 {line.cached_tokens:,}" if line.cached_tokens else ""
-        cost = "费用未知" if all_unpriced else _money(line.cost)
-        return (
-            f"{line.calls:,} 次调用，{line.tokens:,} 个 token（输入 {line.prompt_tokens:,}{cached}"
-            f"，输出 {line.completion_tokens:,}），{cost}，{line.seconds:.1f} 秒"
-        )
-    cached = f", {line.cached_tokens:,} of them cached" if line.cached_tokens else ""
-    cost = "cost unknown" if all_unpriced else _money(line.cost)
-    return (
-        f"{line.calls:,} {'call' if line.calls == 1 else 'calls'}, {line.tokens:,} tokens "
-        f"({line.prompt_tokens:,} in{cached}; {line.completion_tokens:,} out), {cost}, "
-        f"{line.seconds:.1f} s"
-    )
-
-
-def _caveats(total: BillLine, lang: Lang) -> list[str]:
-    unpriced, estimated = total.unpriced_calls, total.estimated_calls
-    found: list[str] = []
-    if unpriced and lang == "en":
-        which = "all calls" if unpriced == total.calls else f"{unpriced:,} of the calls"
-        found.append(
-            f"  The price of {which} is not known; set price_input and price_output to count it."
-        )
-    elif unpriced:
-        which = "全部" if unpriced == total.calls else f"其中 {unpriced:,} 次"
-        found.append(f"  {which}调用的单价未知；设置 price_input 和 price_output 后即可计入费用。")
-    if estimated and lang == "en":
-        verb = "The tokens of one call are" if estimated == 1 else f"Those of {estimated:,} calls"
-        found.append(f"  {verb} estimated: the provider did not tell them.")
-    elif estimated:
-        found.append(f"  其中 {estimated:,} 次调用的 token 数为估算值（服务方未返回用量）。")
-    return found
-
-
-def _money(amount: float) -> str:
-    """Show US dollars with as many decimals as a small amount needs."""
-    if amount == 0 or amount >= 0.1:
-        return f"${amount:,.2f}"
-    return f"${amount:.4f}" if amount >= 0.0001 else "under $0.0001"
-
-
 def _price_unknown(max_cost: float) -> ConfigError:
     return ConfigError(
-        f"Spending is limited to {_money(max_cost)}, and the price of this model is not known: "
+        f"Spending is limited to {money(max_cost)}, and the price of this model is not known: "
         "no call was made. Set its price in US dollars per million tokens with "
         "PLANLOOM_PRICE_INPUT and PLANLOOM_PRICE_OUTPUT (price_input and price_output in "
         "planloom.toml), or limit tokens instead, with --max-tokens.",
-        zh=f"已限定费用不超过 {_money(max_cost)}，但该模型的单价未知，因此未发起调用。请用 "
+        zh=f"已限定费用不超过 {money(max_cost)}，但该模型的单价未知，因此未发起调用。请用 "
         "PLANLOOM_PRICE_INPUT 和 PLANLOOM_PRICE_OUTPUT（planloom.toml 中为 price_input 和 "
         "price_output）设置每百万 token 的美元单价，或改用 --max-tokens 限制 token 数。",
     )
@@ -437,16 +284,7 @@ def _exhausted(
         en = f"The time limit of {use.allowed:,.1f} s is used up: no further call was made."
         zh = f"已达到 {use.allowed:,.1f} 秒的时间上限，因此不再发起调用。"
     else:
-        en_show, zh_show = _SHOWN[use.limit]
-        en = (
-            f"The next call may take up to {en_show(wanted)}, and {en_show(left)} of "
-            f"{en_show(use.allowed)} {'is' if use.limit == 'max_cost' else 'are'} left: "
-            "it was not made."
-        )
-        zh = (
-            f"下一次调用最多需要 {zh_show(wanted)}，而上限 {zh_show(use.allowed)} 中只剩 "
-            f"{zh_show(left)}，因此未发起调用。"
-        )
+        en, zh = _shortage(use, wanted, left)
     option = _OPTIONS[use.limit]
     if whole_run:
         en, zh = f"{en} To go on, raise {option}.", f"{zh}如需继续，请调高 {option}。"
@@ -456,18 +294,37 @@ def _exhausted(
     return BudgetExhaustedError(en, zh=zh, limit=use.limit)
 
 
+def _shortage(use: LimitUse, wanted: float, left: float) -> tuple[str, str]:
+    """Compare what a call may take with what is left, in English and Chinese."""
+    if use.limit == "max_cost":
+        asked_en = asked_zh = money(wanted)
+        left_en = f"{money(left)} of {money(use.allowed)} is left"
+        left_zh = f"上限 {money(use.allowed)} 中只剩 {money(left)}"
+    else:
+        one, many, unit_zh, short_zh = _UNITS[use.limit]
+        decimals = 1 if use.limit == "max_seconds" else 0
+        asked, rest, allowed = (f"{x:,.{decimals}f}" for x in (wanted, left, use.allowed))
+        asked_en, asked_zh = (
+            f"{asked} {one if wanted == 1 else many}",
+            f"{asked} {unit_zh}".rstrip(),
+        )
+        left_en = f"{rest} of {allowed} {many} are left"
+        left_zh = f"上限 {allowed} {unit_zh}中只剩 {rest} {short_zh}"
+    return (
+        f"The next call may take up to {asked_en}, and {left_en}: it was not made.",
+        f"下一次调用最多需要 {asked_zh}，而{left_zh}，因此未发起调用。",
+    )
+
+
 _OPTIONS: dict[LimitName, str] = {
     "max_cost": "--max-cost",
     "max_tokens": "--max-tokens",
     "max_calls": "Limits.max_calls",
     "max_seconds": "--max-time",
 }
-_SHOWN: dict[LimitName, tuple[Callable[[float], str], Callable[[float], str]]] = {
-    "max_cost": (_money, _money),
-    "max_tokens": (lambda n: f"{n:,.0f} tokens", lambda n: f"{n:,.0f} 个 token"),
-    "max_calls": (
-        lambda n: f"{n:,.0f} {'call' if n == 1 else 'calls'}",
-        lambda n: f"{n:,.0f} 次",
-    ),
-    "max_seconds": (lambda n: f"{n:,.1f} s", lambda n: f"{n:,.1f} 秒"),
+_UNITS: dict[LimitName, tuple[str, str, str, str]] = {
+    "max_tokens": ("token", "tokens", "个 token ", "个"),
+    "max_calls": ("call", "calls", "次", "次"),
+    "max_seconds": ("s", "s", "秒", "秒"),
 }
+"""One, many, in Chinese, in Chinese for short."""

@@ -186,7 +186,7 @@ def test_unknown_price_refuses_where_money_is_limited():
 def test_unknown_price_is_said_where_money_is_not_limited():
     model, budget, events = metered(ScriptedModel(["a"]), price=None)
     asyncio.run(model.reply(ask()))
-    assert "price of all calls is not known" in budget.bill().text("en")
+    assert "price of the calls is not known" in budget.bill().text("en")
     assert calls_of(events)[0]["cost"] is None
 
 

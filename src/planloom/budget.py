@@ -35,12 +35,8 @@ class Limits:
 
     def of(self, name: LimitName) -> float | None:
         """Return one of the limits."""
-        return {
-            "max_cost": self.max_cost,
-            "max_tokens": self.max_tokens,
-            "max_calls": self.max_calls,
-            "max_seconds": self.max_seconds,
-        }[name]
+        limit: float | None = getattr(self, name)
+        return limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +90,9 @@ class Budget:
     ):
         """Start now: `Limits.max_seconds` counts from here, by `clock` (seconds)."""
         self.limits = limits or Limits()
+        self._set: tuple[LimitName, ...] = tuple(
+            name for name in _LIMIT_NAMES if self.limits.of(name) is not None
+        )
         self._parent = parent
         self._clock = clock
         self._started = clock()
@@ -101,7 +100,7 @@ class Budget:
         self._open: set[Reservation] = set()
         self._reserved = _Amounts()
         self._spent = _Amounts()
-        self._lines: dict[tuple[str, str], BillLine] = {}
+        self._accounts: dict[tuple[str, str], _Account] = {}
         self._warned: set[LimitName] = set()
 
     def child(self, limits: Limits | None = None) -> Budget:
@@ -156,10 +155,19 @@ class Budget:
             max_seconds=seconds,
         )
 
+    @property
+    def limits_spending(self) -> bool:
+        """Whether money or tokens are limited, here or above."""
+        return any(
+            budget.limits.max_cost is not None or budget.limits.max_tokens is not None
+            for budget in self._chain()
+        )
+
     def bill(self) -> Bill:
         """Return what has been settled here and below."""
         with self._lock:
-            return Bill(lines=tuple(self._lines.values()), seconds=self._elapsed())
+            lines = [account.line(*key) for key, account in self._accounts.items()]
+            return Bill(lines=tuple(lines), seconds=self._elapsed())
 
     def new_warnings(self) -> tuple[LimitUse, ...]:
         """Return the limits that are four fifths used, here and above, each only once."""
@@ -179,27 +187,24 @@ class Budget:
         """What is spent, not what is merely set aside."""
         return self._elapsed() if name == "max_seconds" else self._spent.of(name)
 
-    def _left(self, name: LimitName) -> float | None:
-        limit = self.limits.of(name)
-        if limit is None:
-            return None
+    def _left(self, name: LimitName) -> float:
+        limit = self.limits.of(name) or 0
         # Time passes once for all calls made at once: it is never set aside.
         held = 0.0 if name == "max_seconds" else self._reserved.of(name)
         return max(0.0, limit - self._used(name) - held)
 
     def _least_left(self, name: LimitName) -> float | None:
-        found = [left for budget in self._chain() if (left := budget._left(name)) is not None]
-        return min(found, default=None)
+        return min(
+            (budget._left(name) for budget in self._chain() if name in budget._set), default=None
+        )
 
     def _check(self, worst: Spend) -> None:
         if worst.cost is None and self.limits.max_cost is not None:
             raise _price_unknown(self.limits.max_cost)
         asked = _Amounts()
         asked.add(worst, 1)
-        for name in _LIMIT_NAMES:
+        for name in self._set:
             left = self._left(name)
-            if left is None:
-                continue
             wanted = worst.seconds if name == "max_seconds" else asked.of(name)
             out_of_time = name == "max_seconds" and left <= 0
             if out_of_time or wanted > left + _ROUNDING:
@@ -218,15 +223,16 @@ class Budget:
             budget._reserved.add(reservation.worst, -1)
 
     def _write_down(self, actual: Spend, step: str, model: str) -> None:
-        line = self._lines.get((step, model)) or BillLine(step=step, model=model)
-        self._lines[step, model] = line.plus(_as_line(actual))
+        account = self._accounts.get((step, model))
+        if account is None:
+            account = self._accounts[step, model] = _Account()
+        account.add(actual)
 
     def _crossed(self) -> Iterator[LimitUse]:
-        for name in _LIMIT_NAMES:
-            limit = self.limits.of(name)
-            if limit is None or name in self._warned:
+        for name in self._set:
+            if name in self._warned:
                 continue
-            used = self._used(name)
+            used, limit = self._used(name), self.limits.of(name) or 0
             if used >= limit * NEARLY_USED:
                 self._warned.add(name)
                 yield LimitUse(limit=name, used=used, allowed=limit)
@@ -248,20 +254,60 @@ class _Amounts:
         self.cost += sign * (spend.cost or 0.0)
 
     def of(self, name: LimitName) -> float:
-        return {"max_cost": self.cost, "max_tokens": self.tokens, "max_calls": self.calls}[name]
+        if name == "max_cost":
+            return self.cost
+        return self.tokens if name == "max_tokens" else self.calls
 
 
-def _as_line(spend: Spend) -> BillLine:
-    return BillLine(
-        calls=spend.calls,
-        prompt_tokens=spend.prompt_tokens,
-        completion_tokens=spend.completion_tokens,
-        cached_tokens=spend.cached_tokens,
-        cost=spend.cost or 0.0,
-        seconds=spend.seconds,
-        unpriced_calls=spend.calls if spend.cost is None else 0,
-        estimated_calls=spend.calls if spend.estimated else 0,
+class _Account:
+    """What the calls of one model in one step have taken."""
+
+    __slots__ = (
+        "cached_tokens",
+        "calls",
+        "completion_tokens",
+        "cost",
+        "estimated_calls",
+        "prompt_tokens",
+        "seconds",
+        "unpriced_calls",
     )
+
+    def __init__(self):
+        self.calls = 0
+        self.prompt_tokens = 0
+        self.completion_tokens = 0
+        self.cached_tokens = 0
+        self.cost = 0.0
+        self.seconds = 0.0
+        self.unpriced_calls = 0
+        self.estimated_calls = 0
+
+    def add(self, spend: Spend) -> None:
+        self.calls += spend.calls
+        self.prompt_tokens += spend.prompt_tokens
+        self.completion_tokens += spend.completion_tokens
+        self.cached_tokens += spend.cached_tokens
+        self.cost += spend.cost or 0.0
+        self.seconds += spend.seconds
+        if spend.cost is None:
+            self.unpriced_calls += spend.calls
+        if spend.estimated:
+            self.estimated_calls += spend.calls
+
+    def line(self, step: str, model: str) -> BillLine:
+        return BillLine(
+            step=step,
+            model=model,
+            calls=self.calls,
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            cached_tokens=self.cached_tokens,
+            cost=self.cost,
+            seconds=self.seconds,
+            unpriced_calls=self.unpriced_calls,
+            estimated_calls=self.estimated_calls,
+        )
 
 
 def _price_unknown(max_cost: float) -> ConfigError:

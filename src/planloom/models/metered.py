@@ -204,6 +204,8 @@ class MeteredModel:
         """
         if request.max_tokens is not None:
             return request.max_tokens
+        if not self._budget.limits_spending:
+            return None
         left = _tokens_left(self._budget.remaining(), self._dearest(), prompt_tokens)
         if left is None:
             return None

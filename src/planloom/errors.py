@@ -9,6 +9,7 @@ PlanloomError
  │   └─ ToolTimeoutError
  ├─ PlanError            the planner can: the plan does not pass its check
  ├─ ModelError           a later try or the user can: a language model gave no usable reply
+ │   └─ ContextWindowError   the caller can, by a shorter conversation; else the user
  ├─ BudgetExhaustedError the user can, by granting more: money, tokens, calls or time ran out
  └─ UnsourcedNumberError nobody at run time: a report states a number that nothing gave
 
@@ -85,6 +86,10 @@ class ModelError(PlanloomError):
         self.status = status
         self.transient = transient
         self.retry_after_s = retry_after_s
+
+
+class ContextWindowError(ModelError):
+    """The conversation is longer than the model's context window."""
 
 
 class BudgetExhaustedError(PlanloomError):

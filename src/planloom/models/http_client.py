@@ -1,0 +1,267 @@
+"""The connection to a server of models: one POST, its answer whole or piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.request import getproxies_environment
+
+from planloom.errors import ModelError
+from planloom.models.provider_errors import Endpoint
+from planloom.models.proxies import proxy_for
+
+if TYPE_CHECKING:  # aiohttp costs 0.2 s to import: only those who ask a model pay for it
+    import aiohttp
+
+MOST_BYTES = 50_000_000
+"""Longest answer that is read; a server that sends more is broken or hostile."""
+
+_CONNECT_TIMEOUT_S = 30.0
+_KEEP_ALIVE_S = 60.0
+
+
+class HttpClient:
+    """Sends requests to one address, over connections that are kept open between them.
+
+    Connections belong to an event loop; in another one, new ones are opened. Proxies come from the
+    environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY). Redirects are never followed: they
+    would carry the key elsewhere.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        address: str,
+        *,
+        timeout_s: float,
+        proxies: Mapping[str, str] | None = None,
+    ):
+        """Ask at `address`, the whole one; `timeout_s` is how long a silence may last.
+
+        `proxies` by scheme, as `urllib.request.getproxies` gives them; None takes the environment's
+        when the first request is sent.
+        """
+        self._endpoint = endpoint
+        self._address = address
+        self._timeout_s = timeout_s
+        self._proxies = proxies
+        self._proxy: str | None = None
+        self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
+
+    async def post(self, body: bytes, *, stream: bool) -> HttpAnswer:
+        """Send JSON; return the answer once its head is there.
+
+        Raises:
+            ModelError: no answer came.
+        """
+        import aiohttp
+
+        session = self._sessions.get(asyncio.get_running_loop()) or await self._open_session()
+        try:
+            try:
+                return await self._post(session, body, stream=stream)
+            except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+                # Servers close connections that were idle for long, at times just as one is used.
+                return await self._post(session, body, stream=stream)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise self.error_of(error) from error
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        session = self._sessions.pop(asyncio.get_running_loop(), None)
+        if session is not None:
+            await session.close()
+
+    def error_of(self, error: Exception) -> ModelError:
+        """Return the error that tells what broke the connection."""
+        return _connection_error(self._endpoint, error, self._timeout_s)
+
+    async def _post(
+        self, session: aiohttp.ClientSession, body: bytes, *, stream: bool
+    ) -> HttpAnswer:
+        response = await session.post(
+            self._address,
+            data=body,
+            allow_redirects=False,
+            timeout=_timeout(self._timeout_s, stream=stream),
+            proxy=self._proxy,
+        )
+        return HttpAnswer(response, self)
+
+    async def _open_session(self) -> aiohttp.ClientSession:
+        import aiohttp
+
+        for loop in [loop for loop in self._sessions if loop.is_closed()]:
+            await self._sessions.pop(loop).close()
+        known = getproxies_environment() if self._proxies is None else self._proxies
+        self._proxy = proxy_for(self._address, known)
+        session = aiohttp.ClientSession(
+            # Limits are the business of `RateLimiter`, which tells of its waits.
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers=_headers(self._endpoint.api_key),
+        )
+        self._sessions[asyncio.get_running_loop()] = session
+        return session
+
+
+class HttpAnswer:
+    """An answer whose head has come; the rest is read once."""
+
+    def __init__(self, response: aiohttp.ClientResponse, client: HttpClient):
+        self._response = response
+        self._client = client
+        self._size = 0
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        """Names in any case."""
+        self.media_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+
+    async def next_piece(self) -> bytes:
+        """Return what came next, as soon as anything has; b"" at the end.
+
+        Raises:
+            ModelError: the answer is too long, or the connection broke.
+        """
+        import aiohttp
+
+        try:
+            piece = await self._response.content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._client.error_of(error) from error
+        self._size += len(piece)
+        if self._size > MOST_BYTES:
+            raise _too_long()
+        return piece
+
+    async def read(self) -> bytes:
+        """Return the rest whole.
+
+        Raises:
+            ModelError: the answer is too long, or the connection broke.
+        """
+        pieces: list[bytes] = []
+        while piece := await self.next_piece():
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    async def drain(self, *, grace_s: float = 0.5) -> None:
+        """Read to the end of an answer that is over, so that its connection can be used again.
+
+        `grace_s` is how long the server may take to end it; after that the connection is closed.
+        """
+        try:
+            async with asyncio.timeout(grace_s):
+                while await self.next_piece():
+                    pass
+        except (TimeoutError, ModelError):
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection if the answer was not read to its end."""
+        self._response.close()
+
+
+def _headers(api_key: str | None) -> Mapping[str, str]:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        # Replies are short; what is not packed can be bounded while it comes.
+        "Accept-Encoding": "identity",
+        "User-Agent": "planloom",
+    }
+    return headers | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+
+
+@cache
+def _timeout(timeout_s: float, *, stream: bool) -> aiohttp.ClientTimeout:
+    """Return the limits of each phase; a stream may last as long as it goes on."""
+    import aiohttp
+
+    return aiohttp.ClientTimeout(
+        total=None if stream else timeout_s,
+        sock_connect=min(_CONNECT_TIMEOUT_S, timeout_s),
+        sock_read=timeout_s,
+    )
+
+
+def _connection_error(endpoint: Endpoint, error: Exception, timeout_s: float) -> ModelError:
+    """Return the error that tells what broke a connection, and what to do."""
+    import aiohttp
+
+    url, reason = endpoint.base_url, endpoint.redact(_reason(error))
+    if isinstance(error, TimeoutError):
+        return timeout_error(endpoint, timeout_s)
+    if isinstance(error, aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError):
+        return ModelError(
+            f"The proxy on the way to {url} cannot be used: {reason}. Check HTTP_PROXY and "
+            "HTTPS_PROXY, or list the host in NO_PROXY.",
+            zh=f"无法通过代理访问 {url}：{reason}。"
+            "请检查 HTTP_PROXY 和 HTTPS_PROXY，或把该主机加入 NO_PROXY。",
+        )
+    if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError | ssl.CertificateError):
+        return ModelError(
+            f"No secure connection to {url}: {reason}. Check PLANLOOM_BASE_URL; where a company "
+            "proxy has certificates of its own, name them with SSL_CERT_FILE.",
+            zh=f"无法与 {url} 建立安全连接：{reason}。请检查 PLANLOOM_BASE_URL；"
+            "若公司代理使用自有证书，请用 SSL_CERT_FILE 指定。",
+        )
+    if isinstance(error, aiohttp.ClientConnectorDNSError | socket.gaierror):
+        return ModelError(
+            f"The host of {url} is not found: {reason}. "
+            "Check PLANLOOM_BASE_URL and the network connection.",
+            zh=f"找不到 {url} 的主机：{reason}。请检查 PLANLOOM_BASE_URL 和网络连接。",
+        )
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return ModelError(
+            f"No connection to {url}: {reason}. Is the server running there? "
+            "Start it, or set PLANLOOM_BASE_URL to where it is.",
+            zh=f"无法连接 {url}：{reason}。该地址的服务是否已启动？"
+            "请启动它，或把 PLANLOOM_BASE_URL 设为正确的地址。",
+        )
+    if isinstance(error, aiohttp.InvalidURL | ValueError):
+        return ModelError(
+            f"'{url}' is no address that can be asked. Set PLANLOOM_BASE_URL to one such as "
+            "https://api.openai.com/v1.",
+            zh=f"“{url}”不是有效的地址。请把 PLANLOOM_BASE_URL 设为"
+            "形如 https://api.openai.com/v1 的地址。",
+        )
+    return ModelError(
+        f"The connection to {url} broke off while model '{endpoint.model}' answered: {reason}. "
+        "Try again; if it stays so, look at the server's log.",
+        zh=f"模型“{endpoint.model}”回答时与 {url} 的连接中断：{reason}。"
+        "请重试；若一直如此，请查看服务器日志。",
+        transient=True,
+    )
+
+
+def timeout_error(endpoint: Endpoint, timeout_s: float) -> ModelError:
+    """Return the error that tells of a model that took too long."""
+    return ModelError(
+        f"Model '{endpoint.model}' at {endpoint.base_url} gave no answer within {timeout_s:g} s. "
+        "Try again, or allow it more time with PLANLOOM_LLM_TIMEOUT_S.",
+        zh=f"{endpoint.base_url} 上的模型“{endpoint.model}”在 {timeout_s:g} 秒内没有回答。"
+        "请重试，或用 PLANLOOM_LLM_TIMEOUT_S 延长时限。",
+        transient=True,
+    )
+
+
+def _too_long() -> ModelError:
+    limit = MOST_BYTES // 1_000_000
+    return ModelError(
+        f"The answer is longer than {limit} MB, which no model writes. Check that "
+        "PLANLOOM_BASE_URL is the address of a model.",
+        zh=f"收到的回答超过 {limit} MB，不可能是模型的输出。"
+        "请检查 PLANLOOM_BASE_URL 是否为模型服务的地址。",
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Return the system's words for an error, in one short line."""
+    cause = getattr(error, "os_error", None) or error
+    words = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+    return " ".join(str(words).split())[:200]

@@ -13,8 +13,7 @@ from typing import cast
 from planloom.errors import ToolError
 from planloom.tools.codec import JsonValue, decode, encode
 from planloom.tools.context import ToolContext
-from planloom.tools.process_worker import MAX_REPLY_BYTES
-from planloom.tools.result import ErrorKind, ToolResult
+from planloom.tools.result import MAX_REPLY_BYTES, ErrorKind, ToolResult
 from planloom.tools.tool import AnyTool
 
 _START_LIMIT_S = 60

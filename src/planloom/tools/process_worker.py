@@ -25,11 +25,8 @@ from planloom.tools.arguments import bind
 from planloom.tools.codec import JsonValue, decode, encode
 from planloom.tools.context import ToolContext
 from planloom.tools.outcomes import checked, failed
-from planloom.tools.result import ErrorKind
+from planloom.tools.result import MAX_REPLY_BYTES, ErrorKind
 from planloom.tools.tool import AnyTool, Tool
-
-MAX_REPLY_BYTES = 32 * 1024 * 1024
-"""Larger results belong in a file that the result refers to."""
 
 Message = dict[str, JsonValue]
 

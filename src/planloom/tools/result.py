@@ -10,6 +10,9 @@ ErrorKind = Literal[
     "budget",
 ]  # fmt: skip
 
+MAX_REPLY_BYTES = 32 * 1024 * 1024
+"""Of a result that comes from another process; larger ones belong in a file that it refers to."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult:

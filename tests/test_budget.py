@@ -69,7 +69,7 @@ def test_refusal_says_what_was_asked_and_left_and_what_to_raise(
     options = {
         "max_tokens": "--max-tokens",
         "max_cost": "--max-cost",
-        "max_calls": "max_calls",
+        "max_calls": "--max-calls",
         "max_seconds": "--max-time",
     }
     assert english in str(caught.value)

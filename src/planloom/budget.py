@@ -365,7 +365,7 @@ def _shortage(use: LimitUse, wanted: float, left: float) -> tuple[str, str]:
 _OPTIONS: dict[LimitName, str] = {
     "max_cost": "--max-cost",
     "max_tokens": "--max-tokens",
-    "max_calls": "Limits.max_calls",
+    "max_calls": "--max-calls",
     "max_seconds": "--max-time",
 }
 _UNITS: dict[LimitName, tuple[str, str, str, str]] = {

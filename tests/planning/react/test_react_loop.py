@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -148,15 +149,15 @@ def test_calls_without_an_id_or_with_the_same_one_are_told_apart(
     assert len(set(ids)) == 4
 
 
-@pytest.mark.parametrize("arguments", ['{"n": ', "[1]", "look at it", '{"n": 1}}', '"text"'])
+@pytest.mark.parametrize("arguments", ['{"n": ', "[1]", "look at it", '{"n": 1, "n": 2}', '"x"'])
 def test_unreadable_arguments_never_run_and_do_not_stay_in_the_history(
     play: Any, asks: Any, fresh: Any, arguments: str
 ) -> None:
     run = play([asks(ToolCall("c1", "look", arguments)), "Done."], fresh)
     assert fresh.calls == []
     said, result = run.model.requests[1].messages[-2:]
-    assert said.tool_calls[0].arguments == "{}"
-    assert arguments[:5] in result.text
+    assert isinstance(json.loads(said.tool_calls[0].arguments), dict)
+    assert arguments in result.text
     assert run.outcome.trajectory[0].actions[0].arguments == arguments
 
 
@@ -339,6 +340,48 @@ def test_json_mode_calls_tools_in_words(play: Any, fresh: Any, reply: str) -> No
     assert not any(isinstance(m, ToolMessage) for m in run.model.requests[1].messages)
     assert "thing 0" in run.told(2)
     assert run.outcome.answer == "4"
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'I look.\n```json\n{"name": "look", "arguments": {"at": 1}}\n```',
+        '<tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>',
+        'Thought: I look.\nAction: look\nAction Input: {"at": 1}',
+    ],
+)
+def test_calls_written_into_the_text_are_made(
+    play: Any, fresh: Any, text: str, native: bool
+) -> None:
+    run = play([text, "Done."], fresh, traits=ModelTraits(tools=native))
+    assert [dict(arguments) for _, arguments, _ in fresh.calls] == [{"at": 1}]
+    assert run.outcome.answer == "Done."
+    if native:
+        said, result = run.model.requests[1].messages[-2:]
+        assert said.tool_calls[0].id == result.call_id
+
+
+def test_written_call_that_cannot_be_read_is_told_and_is_no_answer(play: Any, fresh: Any) -> None:
+    text = '<tool_call>{"name": "look", "arguments": {"at": </tool_call>'
+    run = play([text, "Done."], fresh)
+    assert fresh.calls == []
+    assert "Call the tool again" in run.told(2)
+    assert run.outcome.answer == "Done."
+
+
+def test_unreadable_calls_without_end_lose_their_tools(play: Any, fresh: Any) -> None:
+    text = '<tool_call>{"name": "look", "arguments": {"at": </tool_call>'
+    run = play([text] * 10, fresh)
+    assert run.outcome.stop_reason == "no_progress"
+    assert not run.outcome.is_answered
+    assert len(run.model.requests) == 5
+
+
+def test_arguments_with_one_plain_meaning_are_mended(play: Any, asks: Any, fresh: Any) -> None:
+    run = play([asks(ToolCall("c1", "look", "{'at': 1,}")), "Done."], fresh)
+    assert [dict(arguments) for _, arguments, _ in fresh.calls] == [{"at": 1}]
+    assert run.model.requests[1].messages[-2].tool_calls[0].arguments == '{"at": 1}'
 
 
 def test_json_mode_takes_plain_text_as_the_answer(play: Any, fresh: Any) -> None:

@@ -70,9 +70,9 @@ class ReactLoop:
                 turn = await self._reply(run, with_tools=with_tools)
                 if turn.is_cut:
                     return run.cut_off(turn)
-                if turn.asked and with_tools:
+                if turn.wants_tools and with_tools:
                     run.take(turn, await self._act(run, turn))
-                elif turn.asked:
+                elif turn.wants_tools:
                     return run.still_calling(turn)
                 elif not turn.is_empty:
                     return run.answered(turn)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,7 +22,10 @@ Tools:
 {tools}"""
 
 _ANSWERS = frozenset({ANSWER_ACTION, "final_answer", "finish", "final", "none", ""})
-_FENCED = r"\A```(?:json)?\s*(.*?)\s*```\Z"
+_UNREADABLE = (
+    "The tool was not called, its arguments cannot be read: {error}. You wrote: {text}\n"
+    "Write them as one whole JSON object."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +47,32 @@ class Turn:
 
     text: str
     """The answer, or what was said beside the calls; without thinking."""
-    asked: tuple[Asked, ...]
-    thinking: str
-    is_cut: bool
+    asked: tuple[Asked, ...] = ()
+    problems: tuple[str, ...] = ()
+    """For the model: what it meant as a call and cannot be read."""
+    thinking: str = ""
+    is_cut: bool = False
     """Whether it ended at the output token limit."""
+
+    @property
+    def wants_tools(self) -> bool:
+        """Whether it asks for calls, readable or not."""
+        return bool(self.asked or self.problems)
 
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing at all."""
-        return not self.asked and not self.text.strip()
+        return not self.wants_tools and not self.text.strip()
 
 
 def read(reply: Reply, specs: Sequence[ToolSpec], *, native: bool) -> Turn:
     """Return what a reply means; calls are also found in its text."""
     thinking, text = split_thinking(reply.text)
-    asked = tuple(map(_checked, _with_ids(reply.tool_calls)))
-    if not asked and not native:
-        text, asked = _from_json(text, {spec.name for spec in specs})
-    is_cut = reply.finish_reason == "length"
-    return Turn(text, asked, "\n".join(filter(None, (reply.thinking, thinking))), is_cut)
+    turn = Turn(text, tuple(map(_checked, _with_ids(reply.tool_calls))))
+    if not turn.asked:
+        turn = (None if native else _from_json(text, specs)) or _from_text(text, specs)
+    thought = "\n".join(filter(None, (reply.thinking, thinking)))
+    return replace(turn, thinking=thought, is_cut=reply.finish_reason == "length")
 
 
 def to_message(turn: Turn, *, native: bool, keep_thinking: bool) -> AssistantMessage:
@@ -75,11 +84,7 @@ def to_message(turn: Turn, *, native: bool, keep_thinking: bool) -> AssistantMes
     thinking = turn.thinking if keep_thinking else ""
     if not native:
         return AssistantMessage(_as_json(turn), thinking=thinking)
-    calls = tuple(
-        replace(asked.call, arguments="{}") if not _is_object(asked.call.arguments) else asked.call
-        for asked in turn.asked
-    )
-    return AssistantMessage(turn.text, calls, thinking)
+    return AssistantMessage(turn.text, tuple(map(_sendable, turn.asked)), thinking)
 
 
 def json_mode_text(specs: Sequence[ToolSpec]) -> str:
@@ -124,33 +129,50 @@ def _with_ids(calls: Sequence[ToolCall]) -> list[ToolCall]:
 
 
 def _checked(call: ToolCall) -> Asked:
+    # Loaded with the first call: an answer at once needs no repair of JSON.
+    from planloom.models.json_repair import parse_json
+    from planloom.models.json_text import UnreadableJsonError
+
     try:
-        arguments: object = json.loads(call.arguments or "{}")
-    except ValueError as error:
-        return Asked(call, None, f"The arguments are not JSON ({error}): {call.arguments[:300]}")
+        arguments = parse_json(call.arguments).value if call.arguments.strip() else {}
+    except UnreadableJsonError as error:
+        return Asked(call, None, _UNREADABLE.format(error=error, text=call.arguments[:300]))
     if not isinstance(arguments, dict):
-        return Asked(call, None, f"The arguments must be a JSON object: {call.arguments[:300]}")
+        said = "they must be a JSON object"
+        return Asked(call, None, _UNREADABLE.format(error=said, text=call.arguments[:300]))
     return Asked(call, cast("dict[str, Json]", arguments))
 
 
-def _from_json(text: str, tools: Collection[str]) -> tuple[str, tuple[Asked, ...]]:
-    """Return the answer, or the thought and the call, of a reply in JSON mode."""
-    fenced = re.match(_FENCED, text.strip(), re.DOTALL | re.IGNORECASE)
+def _from_text(text: str, specs: Sequence[ToolSpec]) -> Turn:
+    """Return the calls that are written into a text, else the text."""
+    # Loaded with the first text: it knows many ways of writing a call.
+    from planloom.models.text_calls import recover_calls
+
+    found = recover_calls(text, specs)
+    if not found.calls and not found.problems:
+        return Turn(text)
+    return Turn(found.text, tuple(map(_checked, found.calls)), found.problems)
+
+
+def _from_json(text: str, specs: Sequence[ToolSpec]) -> Turn | None:
+    """Return the answer, or the thought and the call, of a reply in JSON mode; None for others."""
+    from planloom.models.json_repair import parse_json
+    from planloom.models.json_text import UnreadableJsonError
+
     try:
-        value: object = json.loads(fenced[1] if fenced else text)
-    except ValueError:
-        return text, ()
+        value = parse_json(text).value
+    except UnreadableJsonError:
+        return None
     if not isinstance(value, dict):
-        return text, ()
+        return None
     fields = cast("dict[str, Json]", value)
     action, given = fields.get("action"), fields.get("action_input", {})
     if not isinstance(action, str):
-        return (_text_of(fields["answer"]) if "answer" in fields else text), ()
-    if action.lower() in _ANSWERS and action not in tools:
-        return _text_of(given), ()
+        return Turn(_text_of(fields["answer"])) if "answer" in fields else None
+    if action.lower() in _ANSWERS and action not in {spec.name for spec in specs}:
+        return Turn(_text_of(given))
     arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    call = ToolCall("call_1", action, arguments)
-    return str(fields.get("thought", "")), (_checked(call),)
+    return Turn(str(fields.get("thought", "")), (_checked(ToolCall("call_1", action, arguments)),))
 
 
 def _text_of(given: Json) -> str:
@@ -162,14 +184,18 @@ def _text_of(given: Json) -> str:
 def _as_json(turn: Turn) -> str:
     if not turn.asked:
         return turn.text
-    call = turn.asked[0].call
-    given: object = json.loads(call.arguments) if _is_object(call.arguments) else call.arguments
-    said = {"thought": turn.text, "action": call.name, "action_input": given}
-    return json.dumps(said, ensure_ascii=False)
+    said = [
+        {"action": asked.call.name, "action_input": asked.arguments or {}} for asked in turn.asked
+    ]
+    shown = {"thought": turn.text} | said[0] if len(said) == 1 else said
+    return json.dumps(shown, ensure_ascii=False)
 
 
-def _is_object(arguments: str) -> bool:
+def _sendable(asked: Asked) -> ToolCall:
+    call = asked.call
     try:
-        return isinstance(json.loads(arguments), dict)
+        if isinstance(json.loads(call.arguments), dict):
+            return call
     except ValueError:
-        return False
+        pass
+    return replace(call, arguments=json.dumps(asked.arguments or {}, ensure_ascii=False))

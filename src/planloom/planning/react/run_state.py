@@ -100,9 +100,11 @@ class RunState:
         pairs = list(zip(turn.asked, seen, strict=True))
         actions = tuple(_action(asked, observation) for asked, observation in pairs)
         self._log(turn.text, actions)
-        advice = self._progress.note(
-            Made(asked.call.name, asked.arguments, observation) for asked, observation in pairs
-        )
+        for problem in turn.problems:
+            self._tell(problem)
+        made = [Made(asked.call.name, asked.arguments, observation) for asked, observation in pairs]
+        made += [_unreadable(problem) for problem in turn.problems]
+        advice = self._progress.note(made)
         if advice == "hint":
             self._tell(REPEATED)
         elif advice == "withdraw":
@@ -143,7 +145,7 @@ class RunState:
 
     def cut_off(self, turn: Turn) -> ReactOutcome:
         """Return the outcome when replies end at the output token limit again and again."""
-        text = "" if turn.asked else turn.text.strip()
+        text = "" if turn.wants_tools else turn.text.strip()
         return self._ended("output_limit", text or self._best(), _CUT_OFF)
 
     def broken_off(self, error: PlanloomError) -> ReactOutcome:
@@ -212,3 +214,7 @@ class RunState:
 def _action(asked: Asked, seen: Observation) -> Action:
     call = asked.call
     return Action(id=call.id, tool=call.name, arguments=call.arguments, observation=seen)
+
+
+def _unreadable(problem: str) -> Made:
+    return Made("", None, Observation.failure("arguments", problem))

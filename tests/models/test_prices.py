@@ -1,7 +1,15 @@
 import pytest
 
 from planloom.errors import ConfigError
-from planloom.models.prices import FREE, Price, Rates, find_price, is_own_server, set_by_user
+from planloom.models.prices import (
+    FREE,
+    Price,
+    Rates,
+    find_price,
+    find_prices,
+    is_own_server,
+    set_by_user,
+)
 
 
 def test_price_that_the_user_set_wins_over_all():
@@ -67,6 +75,22 @@ def test_server_of_others_is_not_free(base_url: str):
 
 def test_script_is_free():
     assert find_price("scripted:demo.jsonl") == FREE
+
+
+def test_chain_has_a_price_for_each_model():
+    prices = find_prices("small, scripted:demos/a.jsonl", base_url="http://localhost:8000/v1")
+    assert prices == {"small": FREE, "scripted:": FREE}
+    assert find_prices("a,b", price_input=1.0, price_output=2.0) == {
+        "a": set_by_user(1.0, 2.0),
+        "b": set_by_user(1.0, 2.0),
+    }
+
+
+def test_other_provider_in_a_chain_is_not_free_because_the_address_is_local(listed):
+    name = "pydantic-ai:anthropic:claude-sonnet-4-5"
+    prices = find_prices(f"small, {name}", base_url="http://localhost:8000/v1")
+    assert prices["small"] == FREE
+    assert prices["claude-sonnet-4-5"] == listed(name) == listed("anthropic:claude-sonnet-4-5")
 
 
 @pytest.fixture

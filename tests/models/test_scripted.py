@@ -1,4 +1,5 @@
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,10 @@ def test_line_that_is_no_reply_is_refused_with_its_place(tmp_path: Path, line: s
 def test_missing_script_is_told(tmp_path: Path):
     with pytest.raises(ConfigError, match=r"none\.jsonl"):
         ScriptedModel.from_file(tmp_path / "none.jsonl")
+
+
+def test_example_of_the_documentation_runs():
+    page = Path(__file__).parents[2] / "docs" / "models.md"
+    snippets = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    (snippet,) = [one for one in snippets if "ScriptedModel(" in one]
+    exec(compile(snippet, "models.md", "exec"), {})  # noqa: S102 -- our own page

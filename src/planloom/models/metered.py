@@ -78,14 +78,16 @@ class MeteredModel:
     ):
         """Wrap a model.
 
-        `price` None means that nobody told it. `prices` are those of the models of a fallback
-        chain, by name; the dearest is reserved. `record_content` puts prompts and replies into
-        the events, which are otherwise without any text of the conversation.
+        `price` None means that nobody told it. `prices` stand in its place for a fallback chain:
+        each model's by the beginning of its name (`prices.find_prices`); the dearest is reserved.
+        `record_content` puts prompts and replies into the events, which are otherwise without any
+        text of the conversation.
         """
         self._model = model
         self._budget = budget
         self._price = price
         self._prices = dict(prices or {})
+        self._all_prices = tuple(self._prices.values()) or (price,)
         self._events = events
         self._step = step
         self._purpose = purpose
@@ -212,16 +214,16 @@ class MeteredModel:
         return int(min(_LONGEST_REPLY, max(_SHORTEST_REPLY, left / _SHARE)))
 
     def _dearest(self) -> Price | None:
-        prices = [*self._prices.values()] or [self._price]
-        known = [price for price in prices if price is not None]
-        if len(known) < len(prices):
+        """Return the price that no model goes over; None where one of them is not known."""
+        known = [price for price in self._all_prices if price is not None]
+        if len(known) < len(self._all_prices):
             return None
-        return max(known, key=lambda price: price.rates[-1].output)
+        return max(known, key=lambda price: (price.rates[-1].output, price.rates[-1].input))
 
     def _worst_cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         costs = [
             price and price.cost(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
-            for price in ([*self._prices.values()] or [self._price])
+            for price in self._all_prices
         ]
         known = [cost for cost in costs if cost is not None]
         return max(known) if len(known) == len(costs) else None
@@ -230,7 +232,9 @@ class MeteredModel:
         """Return the price of the model that answered, as the provider names it."""
         # Providers add a date to the name: "gpt-4o" answers as "gpt-4o-2024-08-06".
         fitting = [name for name in self._prices if model.startswith(name)]
-        return self._prices[max(fitting, key=len)] if fitting else self._price
+        if fitting:
+            return self._prices[max(fitting, key=len)]
+        return self._dearest()
 
     def _deadline(self) -> float | None:
         """Return the loop's time at which the run's time is used up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -16,6 +16,8 @@ from planloom.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 _MILLION = 1_000_000
+_SCRIPTED = "scripted:"
+_PYDANTIC_AI = "pydantic-ai:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +83,14 @@ def find_price(
 
     A price that the user set wins, then a server of one's own is free, then the list of the
     package genai-prices counts, which holds what providers publish. `model` is the name in the
-    settings; one such as "anthropic:claude-sonnet-4-5" names its provider, else `base_url` does.
+    settings; one such as "anthropic:claude-sonnet-4-5", with or without "pydantic-ai:" before it,
+    names its provider, else `base_url` does.
     A provider that the list does not know takes the price of the model's maker.
 
     Raises:
         ConfigError: only one of the two prices is set.
     """
+    model = model.removeprefix(_PYDANTIC_AI)
     if price_input is not None and price_output is not None:
         return set_by_user(price_input, price_output)
     if price_input is not None or price_output is not None:
@@ -103,6 +107,33 @@ def find_price(
     ):
         return FREE
     return _listed(model, base_url)
+
+
+def find_prices(
+    models: str,
+    *,
+    base_url: str | None = None,
+    price_input: float | None = None,
+    price_output: float | None = None,
+) -> dict[str, Price | None]:
+    """Return the prices of a fallback chain: the setting `model`, names with commas between.
+
+    The keys are how the names of the models that answer begin.
+    """
+    prices: dict[str, Price | None] = {}
+    for model in filter(None, (part.strip() for part in models.split(","))):
+        if model.startswith(_SCRIPTED):
+            prices[_SCRIPTED] = FREE
+            continue
+        provider, _, name = model.removeprefix(_PYDANTIC_AI).rpartition(":")
+        is_elsewhere = model.startswith(_PYDANTIC_AI)
+        prices[name if is_elsewhere and provider else model] = find_price(
+            model,
+            base_url=None if is_elsewhere else base_url,
+            price_input=price_input,
+            price_output=price_output,
+        )
+    return prices
 
 
 def is_own_server(base_url: str) -> bool:
@@ -150,7 +181,7 @@ class _Calculation(Protocol):
 class _PriceList(Protocol):
     """The functions of the package genai_prices that are used here."""
 
-    def Usage(self, *, input_tokens: int, output_tokens: int) -> object: ...  # noqa: N802 -- a class there
+    Usage: Callable[..., object]
 
     def calc_price(
         self,

@@ -7,7 +7,8 @@ from engine_doubles import FakeSteps, Run, plan, step, world
 
 from planloom.engine.execution import RunOptions
 from planloom.engine.plan import Plan, PlanProblem, Step
-from planloom.engine.protocols import TaskView
+from planloom.engine.protocols import StepCall, StepOutcome, TaskView
+from planloom.engine.task import StepResult
 from planloom.errors import PlanError
 
 
@@ -44,6 +45,29 @@ def test_repeated_step_with_other_input_runs_again(run_virtually: Run):
     w = world(plan(a, step("b", "a")), plan(again, step("b", "a")))
     run_virtually(w.run())
     assert w.steps.calls == ["r1/1.a", "r1/1.b", "r1/2.a", "r1/2.b"]
+
+
+def test_steps_that_are_done_are_not_repeated_in_whatever_order_they_are_written(
+    run_virtually: Run,
+):
+    made = (step("a"), step("b", "a"), step("mail", "b", tool="write"))
+    w = world(plan(*made), plan(*reversed(made), step("end", "mail")))
+    task = run_virtually(w.run())
+    assert w.steps.calls == ["r1/1.a", "r1/1.b", "r1/1.mail", "r1/2.end"]
+    assert task.status == "succeeded"
+
+
+def test_step_is_repeated_when_the_result_that_it_used_is_another_now(run_virtually: Run):
+    changed = Step(id="a", tool="read", input={"n": 2})
+    w = world(plan(step("a"), step("b", "a")), plan(changed), plan(step("b", "a")))
+
+    async def run(call: StepCall, /) -> StepOutcome:
+        w.steps.calls.append(call.key)
+        return StepOutcome(result=StepResult(tool=call.step.tool, value=call.key))
+
+    w.steps.run = run  # type: ignore[method-assign]
+    run_virtually(w.run())
+    assert w.steps.calls == ["r1/1.a", "r1/1.b", "r1/2.a", "r1/3.b"]
 
 
 def test_plan_with_problems_goes_back_to_its_planner(run_virtually: Run):

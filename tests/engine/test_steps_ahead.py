@@ -14,9 +14,12 @@ from engine_doubles import (
     Run,
     World,
     plan,
+    seeded,
     step,
     yes,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.execution import RunOptions
@@ -24,7 +27,7 @@ from planloom.engine.json_value import JsonObject
 from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.protocols import StepCall, StepOutcome, TaskView
 from planloom.engine.runtime import InMemoryRuntime
-from planloom.engine.task import Task
+from planloom.engine.task import OPEN_STATES, Task
 from planloom.errors import BudgetExhaustedError, ModelError, PlanError
 
 Answer = Plan | Exception | None
@@ -498,3 +501,64 @@ def test_told_step_starts_without_waiting_for_a_timer():
     with asyncio.Runner(loop_factory=CountingLoop) as runner:
         runner.run(run())
         assert runner.get_loop().timers == 0  # type: ignore[attr-defined]
+
+
+# -- random plans
+
+
+@st.composite
+def told_plans(draw: st.DrawFn) -> tuple[Writing, FakeSteps, int]:
+    """A random plan told in any order, some of it with effects, some failing, with odd answers."""
+    chance = seeded(draw(st.integers(0, 2**32)))
+    steps: list[Step] = []
+    for n in range(chance.randint(1, 25)):
+        needs = chance.sample(
+            [s.id for s in steps[-6:]], min(len(steps[-6:]), chance.randint(0, 2))
+        )
+        tool = chance.choice(["pure", "pure", "read", "write"])
+        policy = chance.choice(["replan", "replan", "skip"])
+        steps.append(step(f"s{n}", *needs, tool=tool, on_failure=policy))
+    chance.shuffle(steps)
+    whole = plan(*steps)
+    answer = chance.choice([whole, whole, PlanError("no"), plan(*steps[: len(steps) // 2 + 1])])
+    script: dict[str, list[object]] = {s.id: ["x"] * 9 for s in steps if chance.random() < 0.1}
+    seconds = {s.id: chance.choice([0, 0.1, 1, 5]) for s in steps}
+    pause = chance.choice([0, 0.01, 0.5])
+    told = Writing(told=tuple(steps), answer=answer, pause_s=pause)
+    return told, FakeSteps(seconds=seconds, script=script), chance.randint(1, 5)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(told_plans())
+def test_random_told_plans_end_as_if_they_had_come_whole(
+    run_virtually: Run, made: tuple[Writing, FakeSteps, int]
+):
+    told, steps, parallel = made
+    whole = writing(*told.told)
+    ends: list[dict[str, str]] = []
+    for tells in (True, False):
+        script = {name: list(texts) for name, texts in steps.script.items()}
+        w = world(
+            Writing(told=told.told, answer=told.answer, pause_s=told.pause_s),
+            whole,
+            steps=FakeSteps(seconds=steps.seconds, script=script),
+            options=RunOptions(max_parallel=parallel),
+        )
+        w.save = lambda _task: None  # type: ignore[method-assign]
+        w.planner.tells = tells  # type: ignore[attr-defined]
+        task = run_virtually(w.run())
+        assert not OPEN_STATES & {record.state for record in task.records.values()}
+        assert len(set(task.ended_order)) == len(task.ended_order) == len(task.records)
+        # What changes the world never starts for a plan that did not come whole.
+        assert all(
+            record.tool != "write" or task.plans[record.epoch - 1].complete
+            for record in task.records.values()
+        )
+        succeeded = [key for key in w.steps.ended if task.records[key].state == "succeeded"]
+        names = [key.rpartition(".")[2] for key in succeeded]
+        if not steps.script:
+            assert len(names) == len(set(names))  # nothing is done twice
+        ends.append({r.step: r.state for r in task.epoch_records()})
+    assert ends[0] == ends[1]

@@ -442,3 +442,11 @@ def test_files_are_hashed_off_the_event_loop(bench: Bench):
     asyncio.run(run())
     assert len(hashed) == 3
     assert loop_thread[0] not in hashed
+
+
+def test_only_tools_that_know_their_folder_get_one(bench: Bench):
+    task = asyncio.run(
+        bench.run(OnePlan(step("load", make_table, rows=3), step("sum", summarise, table="$load")))
+    )
+    assert task.status == "succeeded"
+    assert [path.name for path in (bench.folder.path / "steps").iterdir()] == ["1.load"]

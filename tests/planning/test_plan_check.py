@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.task import StepResult
-from planloom.planning.plan_check import PlanLimits, check_plan
+from planloom.planning.plan_check import PlanLimits, check_plan, checked_by, worst_case_seconds
 from planloom.planning.plan_lines import parse_lines
 from planloom.planning.type_fit import fits
 from planloom.tools.registry import ToolRegistry
@@ -232,3 +233,34 @@ def test_spelled_out_reference_names_step_argument_and_mend():
     assert "'parts[0].images[1]' spells out a reference (image)" in found[0].what
     assert "$chart" in found[0].mend
     assert found[1].mend == "Use '$pic'."
+
+
+# -- a plan that grows
+
+
+def test_steps_that_were_sound_are_looked_at_again_when_their_sources_change():
+    check = checked_by(REGISTRY)
+    draw_it = Step(id="pic", tool="draw", input={"trend": "$t"})
+    first = Step(id="t", tool="trend", input={"table": "$data", "date": "day"})
+    view = SimpleNamespace(results={"data": StepResult(tool="load")})
+    assert check(Plan(steps=(first, draw_it)), view) == ()
+    other = Step(id="t", tool="total", input={"table": "$data"})
+    (problem,) = check(Plan(steps=(other, draw_it)), view)
+    assert problem.step == "pic"
+
+
+def test_equal_looking_arguments_are_told_apart():
+    check = checked_by(REGISTRY)
+    view = SimpleNamespace(results={"pic": StepResult(tool="draw")})
+
+    def found(top: object) -> tuple[PlanProblem, ...]:
+        arguments = {"title": "x", "pictures": ["$pic"], "top": top}
+        return check(Plan(steps=(Step(id="r", tool="write", input=arguments),)), view)
+
+    assert found(1) == ()
+    assert found(True)[0].argument == "top"
+
+
+def test_worst_case_is_the_longest_chain_with_its_retries():
+    lines = 'data = load("a.csv")\nt = trend(data, "day")\nother = load("b.csv")'
+    assert worst_case_seconds(parse_lines(lines, SIGNATURES), REGISTRY) == 10 * 2 + 5

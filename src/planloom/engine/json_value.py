@@ -12,6 +12,7 @@ JsonValue: TypeAlias = (
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 MAX_DEPTH = 100
+_PLAIN = frozenset({type(None), bool, int})
 
 _L = TypeVar("_L", bound=str)
 
@@ -28,7 +29,12 @@ def json_copy(value: object, *, depth: int = 0) -> JsonValue:
     """
     if depth > MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
-    if value is None or isinstance(value, bool | int):
+    kind = type(value)
+    if kind in _PLAIN:  # nearly everything; the checks below cost far more
+        return cast("JsonValue", value)
+    if kind is str and cast("str", value).isascii():
+        return cast("str", value)
+    if isinstance(value, int):
         return value
     if isinstance(value, float):
         return _finite(value)
@@ -58,6 +64,8 @@ def _finite(value: float) -> float:
 
 
 def _encodable(text: str) -> str:
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -126,6 +134,19 @@ class JsonReader:
     def value(self, name: str) -> JsonValue:
         """Return whatever JSON value the field has; None where it is missing."""
         return json_copy(self._fields.get(name))
+
+    def part(self, name: str) -> object:
+        """Return a field as it stands, for a reader of its own; None where it is missing."""
+        return self._fields.get(name)
+
+    def parts(self, name: str) -> Mapping[str, object]:
+        """Return a field that is an object of such parts; a missing or null one is empty."""
+        value = self._fields.get(name)
+        if value is None:
+            return {}
+        if isinstance(value, Mapping):
+            return {_key(key): item for key, item in cast("Mapping[object, object]", value).items()}
+        raise self._wrong(name, "an object", value)
 
     def mapping(self, name: str) -> dict[str, JsonValue]:
         """Return a field that is an object; a missing or null one is empty."""

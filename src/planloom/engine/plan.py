@@ -94,7 +94,7 @@ class Step:
             return cls(
                 id=fields.text("id"),
                 tool=fields.text("tool"),
-                input=fields.mapping("input"),
+                input=cast("JsonObject", fields.parts("input")),  # copied and checked above
                 description=fields.text("description", ""),
                 depends_on=fields.texts("depends_on"),
                 on_failure=on_failure_of(fields.text("on_failure", "replan")),

@@ -132,10 +132,10 @@ class StepCall:
     def from_json(cls, value: object) -> StepCall:
         """Return the call that `to_json` wrote; ValueError when it is none."""
         fields = JsonReader(value, "the call of a step")
-        results = fields.mapping("results")
+        results = fields.parts("results")
         return cls(
             key=fields.text("key"),
-            step=Step.from_json(fields.value("step")),
+            step=Step.from_json(fields.part("step")),
             results={name: StepResult.from_json(item) for name, item in results.items()},
             retries=fields.integer("retries", 0),
         )
@@ -169,7 +169,7 @@ class StepOutcome:
     def from_json(cls, value: object) -> StepOutcome:
         """Return the outcome that `to_json` wrote; ValueError when it is none."""
         fields = JsonReader(value, "the outcome of a step")
-        result = fields.value("result")
+        result = fields.part("result")
         return cls(
             result=None if result is None else StepResult.from_json(result),
             error=fields.text("error", ""),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
@@ -109,7 +109,7 @@ class StepRecord:
     def from_json(cls, value: object) -> StepRecord:
         """Return the record that `to_json` wrote; ValueError when it is none."""
         fields = JsonReader(value, "the record of a step")
-        result = fields.value("result")
+        result = fields.part("result")
         return cls(
             key=fields.text("key"),
             epoch=fields.integer("epoch"),
@@ -195,9 +195,10 @@ class Task:
         That is the step of the same plan, else the latest of an earlier plan that succeeded.
         """
         epoch = epoch or self.epoch
-        own = self.records.get(self.key(step_id, epoch))
+        if own := self.records.get(self.key(step_id, epoch)):
+            return own
         earlier = (self.records.get(self.key(step_id, n)) for n in range(epoch - 1, 0, -1))
-        return own or next((r for r in earlier if r and r.state == "succeeded"), None)
+        return next((r for r in earlier if r and r.state == "succeeded"), None)
 
     def results(self) -> dict[str, StepResult]:
         """Return the results that a next plan may refer to, by step id, the latest of each."""
@@ -217,22 +218,18 @@ class Task:
 
         New steps that an earlier epoch already did count as done.
         """
-        earlier = {r.step: r for r in self.records.values()
-                   if r.state == "succeeded" and r.epoch < self.epoch}  # fmt: skip
         known = {record.step: record for record in self.epoch_records()}
-        done = {name for name, record in known.items() if record.taken_over}
-        own = {step.id for step in plan.steps}
         self.plans[-1] = plan
+        repeated = self._repeated(plan, known)
         for step in plan.steps:
-            record = known.get(step.id)
-            if record is None:
-                record = self._new_record(step, earlier.get(step.id), kept=done, own=own)
-                if record.taken_over:
-                    done.add(step.id)
-                    self.ended_order.append(record.key)
+            key = self.key(step.id)
+            new = StepRecord(key=key, epoch=self.epoch, step=step.id, tool=step.tool)
+            if before := repeated.get(step.id):
+                new = replace(before, key=key, epoch=self.epoch, taken_over=True)
+                self.ended_order.append(key)
             # Taken out and put in again: the records are in the order of the plan.
-            self.records.pop(record.key, None)
-            self.records[record.key] = record
+            self.records.pop(key, None)
+            self.records[key] = known.get(step.id, new)
 
     def update_step(self, record: StepRecord) -> None:
         """Put a new record in place of that of the same key."""
@@ -271,10 +268,6 @@ class Task:
             Missing(step=step, state="failed", why=why) for step, why in wanted.given_up.items()
         ]
         return (*given_up, *lacking, *self._missing_by_stop())
-
-    def _is_lacking(self, record: StepRecord, wanted: Plan, epoch: int) -> bool:
-        is_output = record.epoch == epoch and record.step in wanted.outputs
-        return record.state in {"failed", "unknown"} or (is_output and record.state != "succeeded")
 
     def verdict(self) -> RunStatus:
         """Return how the run stands, from the states of its steps alone."""
@@ -331,24 +324,41 @@ class Task:
             ended=fields.text("ended", ""),
         )
 
-    def _new_record(
-        self, step: Step, before: StepRecord | None, *, kept: Iterable[str], own: Iterable[str]
-    ) -> StepRecord:
-        key = self.key(step.id)
-        # Planners repeat steps that are done: a mail must not be sent twice for it.
-        if before and self._same_call(step, before, kept=kept, own=own):
-            return replace(before, key=key, epoch=self.epoch, taken_over=True)
-        return StepRecord(key=key, epoch=self.epoch, step=step.id, tool=step.tool)
+    def _repeated(self, plan: Plan, known: Mapping[str, StepRecord]) -> dict[str, StepRecord]:
+        """Return the records of what new steps would only do again, by step.
 
-    def _same_call(
-        self, step: Step, before: StepRecord, *, kept: Iterable[str], own: Iterable[str]
-    ) -> bool:
+        Planners repeat steps that are done: a mail must not be sent twice for it.
+        """
+        earlier = {r.step: r for r in self.records.values()
+                   if r.state == "succeeded" and r.epoch < self.epoch}  # fmt: skip
+        # A step that is done anew may give something else, and so may all that depend on it.
+        anew = {step.id for step in plan.steps} - {r.step for r in known.values() if r.taken_over}
+        left = [s for s in plan.steps if s.id in earlier and s.id not in known]
+        found: dict[str, StepRecord] = {}
+        # A step may be written before one that it needs.
+        while same := [s for s in left if self._is_same_call(s, earlier[s.id], anew)]:
+            found |= {step.id: earlier[step.id] for step in same}
+            anew -= found.keys()
+            left = [step for step in left if step.id not in found]
+        return found
+
+    def _is_same_call(self, step: Step, before: StepRecord, anew: Set[str]) -> bool:
         """Whether a new step would only repeat an old one: same call, same inputs."""
         old = self.plans[before.epoch - 1].step(step.id)
-        changed = set(own) - set(kept)
-        return (old.tool, old.input) == (step.tool, step.input) and not (
-            changed & set(step.depends_on)
+        if (old.tool, old.input) != (step.tool, step.input) or anew & set(step.depends_on):
+            return False
+        return all(
+            self._result_of(name, self.epoch) == self._result_of(name, before.epoch)
+            for name in step.references
         )
+
+    def _result_of(self, step_id: str, epoch: int) -> StepResult | None:
+        source = self.source_of(step_id, epoch)
+        return source.result if source else None
+
+    def _is_lacking(self, record: StepRecord, wanted: Plan, epoch: int) -> bool:
+        is_output = record.epoch == epoch and record.step in wanted.outputs
+        return record.state in {"failed", "unknown"} or (is_output and record.state != "succeeded")
 
     def _missing_by_stop(self) -> tuple[Missing, ...]:
         # A failed step is listed itself; a run that was to make a plan alone has made it.

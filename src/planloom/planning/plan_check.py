@@ -103,17 +103,18 @@ class _SoundSteps:
     """Steps with which nothing was wrong: a plan that grows step by step keeps those it has."""
 
     def __init__(self) -> None:
-        self._sound: dict[int, tuple[Step, list[str | None]]] = {}
+        self._sound: set[tuple[str, ...]] = set()
 
     def problems(self, step: Step, check: _Check) -> list[PlanProblem]:
         """Return what is wrong with a step, looked for once while its sources stay the same."""
-        tools = [check.producer(name) for name in step.references]
-        # Kept with the step itself, so that no other one gets its id.
-        if self._sound.get(id(step)) == (step, tools):
+        tools = (check.producer(name) or "" for name in step.references)
+        # The text of the input and not the input: 1 equals True, and only one of them is a number.
+        key = (step.id, step.tool, repr(step.input), *tools)
+        if key in self._sound:
             return []
         found = list(check.step(step))
         if not found:
-            self._sound[id(step)] = (step, tools)
+            self._sound.add(key)
         return found
 
 

@@ -1,6 +1,6 @@
 """Reads JSON as models write it: strictly where possible, else with repairs that guess nothing.
 
-A repair is made only where the text has one plain meaning: marks are put in, taken out or respelled,
+A repair is made only where the text has one plain meaning: marks are added, removed or respelled,
 but no content is dropped, completed or invented. What could mean two things, above all a text or a
 number cut off in the middle, is refused, so that the model writes it again.
 """

@@ -31,7 +31,8 @@ def split_thinking(text: str) -> tuple[str, str]:
     >>> split_thinking("<think>2 + 2</think>It is 4.")
     ('2 + 2', 'It is 4.')
     """
-    if not _ANY_TAG.search(text):
+    lowered = text.lower()
+    if not any(tag in lowered for tag in _SPELLINGS):  # many times faster than the pattern
         return "", text
     reader = ThinkingFilter()
     reader.feed(text)

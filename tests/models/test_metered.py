@@ -199,6 +199,13 @@ def test_refused_call_costs_nothing_but_counts():
     assert calls_of(events)[0]["error"] == "ModelError: Too many."
 
 
+def test_answer_that_cannot_be_read_is_paid_all_the_same():
+    model, budget, _ = metered(ScriptedModel([ModelError("No choices.", status=200)]))
+    with pytest.raises(ModelError):
+        asyncio.run(model.reply(ask()))
+    assert budget.bill().total.prompt_tokens > 0
+
+
 def test_dropped_call_is_settled_with_an_estimate():
     model, budget, _ = metered(BrokenStream(ModelError("Dropped.", transient=True)))
     with pytest.raises(ModelError):

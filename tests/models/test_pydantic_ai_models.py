@@ -222,6 +222,29 @@ def test_http_error_becomes_a_model_error(status: int, transient: bool):
 
 
 @needs_package
+@pytest.mark.parametrize("way", ["reply", "stream"])
+def test_silence_ends_in_an_error_worth_another_try(way: str):
+    async def hang(messages, info):
+        await asyncio.Event().wait()
+
+    async def hang_in_stream(messages, info) -> AsyncIterator[object]:
+        await asyncio.Event().wait()
+        yield ""
+
+    silent = FunctionModel(hang, stream_function=hang_in_stream)
+    model = PydanticAIModel(silent, timeout_s=0.02)
+
+    async def ask_it() -> object:
+        if way == "reply":
+            return await model.reply(ask())
+        return [item async for item in model.stream(ask())]
+
+    with pytest.raises(ModelError, match="gave no reply") as caught:
+        asyncio.run(ask_it())
+    assert caught.value.transient
+
+
+@needs_package
 def test_refused_key_is_never_quoted():
     error = ModelHTTPError(401, "m", body={"error": "Incorrect key sk-abc123"})
     with pytest.raises(ModelError, match="key was refused") as caught:

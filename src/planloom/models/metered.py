@@ -255,7 +255,7 @@ class MeteredModel:
         """Settle a call that gave no reply; `error` None means that its stream just ended."""
         if call.is_settled:
             return
-        refused = isinstance(error, ModelError) and error.status is not None and not call.pieces
+        refused = isinstance(error, ModelError) and (error.status or 0) >= 400 and not call.pieces
         usage = Usage(
             prompt_tokens=0 if refused else call.prompt_tokens,
             completion_tokens=text_tokens("".join(call.pieces)),

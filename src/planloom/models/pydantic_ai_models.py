@@ -51,11 +51,18 @@ class PydanticAIModel:
     that asked for a call is kept, and sent instead of what the history says of it.
     """
 
-    def __init__(self, model: str | object, *, traits: ModelTraits | None = None):
+    def __init__(
+        self,
+        model: str | object,
+        *,
+        traits: ModelTraits | None = None,
+        timeout_s: float | None = None,
+    ):
         """Take a name such as "anthropic:claude-sonnet-4-5", or a model of pydantic-ai.
 
         The key is read from the provider's own variable, such as ANTHROPIC_API_KEY. `traits`
-        replace what pydantic-ai knows of the model.
+        replace what pydantic-ai knows of the model. `timeout_s` is how long a whole reply may take,
+        and the first piece of a streamed one.
 
         Raises:
             ConfigError: a package is missing, the name is not known, or the provider has no key.
@@ -66,6 +73,7 @@ class PydanticAIModel:
         )
         self._name = model if isinstance(model, str) else self._model.model_name
         self._traits = traits or _traits(self._model.profile)
+        self._timeout_s = timeout_s
         self._responses: dict[str, ProviderResponse] = {}
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -91,7 +99,7 @@ class PydanticAIModel:
             response = await self._library.request(
                 self._model,
                 self._messages(request),
-                model_settings=_settings(request),
+                model_settings=self._settings(request, "request_timeout"),
                 model_request_parameters=self._parameters(request),
             )
         return self._read(response)
@@ -107,7 +115,7 @@ class PydanticAIModel:
             opened = self._library.request_stream(
                 self._model,
                 self._messages(request),
-                model_settings=_settings(request),
+                model_settings=self._settings(request, "first_event_timeout"),
                 model_request_parameters=self._parameters(request),
             )
             async with opened as events:
@@ -197,6 +205,18 @@ class PydanticAIModel:
             function_tools=tools, output_mode="native", output_object=form
         )
 
+    def _settings(self, request: ChatRequest, timeout: str) -> dict[str, object]:
+        settings: dict[str, object] = {}
+        if self._timeout_s is not None:
+            settings[timeout] = self._timeout_s
+        if request.max_tokens is not None:
+            settings["max_tokens"] = request.max_tokens
+        if request.temperature is not None:
+            settings["temperature"] = request.temperature
+        if request.tools and request.tool_choice != "auto":
+            settings["tool_choice"] = request.tool_choice
+        return settings
+
     def _tool(self, spec: ToolSpec) -> object:
         return self._library.Tool(
             name=spec.name,
@@ -249,17 +269,6 @@ def _traits(profile: Mapping[str, object]) -> ModelTraits:
         images=bool(profile.get("supports_image_input", False)),
         audio=bool(profile.get("supports_audio_input", False)),
     )
-
-
-def _settings(request: ChatRequest) -> dict[str, object]:
-    settings: dict[str, object] = {}
-    if request.max_tokens is not None:
-        settings["max_tokens"] = request.max_tokens
-    if request.temperature is not None:
-        settings["temperature"] = request.temperature
-    if request.tools and request.tool_choice != "auto":
-        settings["tool_choice"] = request.tool_choice
-    return settings
 
 
 def _calls_of(response: ProviderResponse) -> tuple[ToolCall, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -138,3 +139,19 @@ def test_made_ids_suit_every_provider():
 def test_nothing_is_no_call():
     assert not CallStream()
     assert CallStream().calls() == ()
+
+
+LISTED = [
+    json.loads(line)
+    for line in Path(__file__).with_name("tool_call_streams.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("case", LISTED, ids=[case["id"] for case in LISTED])
+def test_reported_streams_are_merged(case: dict[str, list[dict[str, object]]]):
+    calls = merged(*(Part(**delta) for delta in case["deltas"]))
+    got = [
+        {"id": call.id, "name": call.name, "arguments": json.loads(call.arguments or "{}")}
+        for call in calls
+    ]
+    assert got == case["expected"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
+from planloom.engine.artifacts import head_and_tail
 from planloom.engine.plan import Plan, Step, unused_steps
 from planloom.engine.protocols import TaskView
 from planloom.engine.task import StepRecord, latest_complete
-from planloom.errors import ModelError, PlanError, ToolError
+from planloom.errors import ConfigError, ModelError, PlanError, ToolError
 from planloom.models.chat_model import ChatModel, ChatRequest, Reply, ResponseSchema
 from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
@@ -40,6 +41,7 @@ _KEPT_RUNS = 64
 _FOUND = 6
 _EMPTY = "(no reply)"
 _MIN_PREVIEW_CHARS = 120
+_LINE_CHARS = 400
 _ALWAYS = (WRITE_ANSWER, FILL_TEXT, GIVE_UP)
 
 
@@ -117,7 +119,9 @@ class ModelPlanner:
         talk = self._talks.pop(view.run, None) or await self._new_talk(view)
         # Put back only after a reply: a conversation that was broken off is begun anew.
         await self._ask(talk, view)
-        reply = await self._read_plan(talk, view)
+        # What the check of the plan will need is loaded while the model is waited for.
+        warming = asyncio.to_thread(self._load_check, talk.choice)
+        reply, _ = await asyncio.gather(self._read_plan(talk, view), warming)
         self._keep(view.run, talk)
         return _to_plan(reply, talk, view)
 
@@ -142,6 +146,12 @@ class ModelPlanner:
             self._registry, f"{goal}\n{self._briefing}", limit=self._max_tools, always=_ALWAYS
         )
 
+    def _load_check(self, choice: ToolChoice) -> None:
+        for tool in choice.shown:
+            # A tool without a schema is told of when a plan uses it.
+            with suppress(ConfigError):
+                self._registry.check_arguments(tool.name, {})
+
     def _keep(self, run: str, talk: _Talk) -> None:
         self._talks[run] = talk
         while len(self._talks) > _KEPT_RUNS:
@@ -153,7 +163,8 @@ class ModelPlanner:
             if view.rejected:
                 talk.draft = _draft_of(view.rejected)
             problems = talk.problems or view.problems
-            message = mend_message(problems, self._format, cut=talk.was_cut)
+            may_go_on = talk.was_cut and bool(talk.draft.steps)
+            message = mend_message(problems, self._format, cut=may_go_on)
             talk.history.append(UserMessage(message))
         elif view.plans:
             talk.draft, talk.told = ReadReply(), {}
@@ -167,8 +178,14 @@ class ModelPlanner:
         shown = [record for record in records if record.step in view.results]
         each = max(self._max_output_chars // max(len(shown), 1), _MIN_PREVIEW_CHARS)
         previews = {record.step: _preview(view, record.step, each) for record in shown}
+        steps = [(self._line(view, record), record) for record in records]
         after = "failure" if view.failures else "look"
-        return states_message(number, records, previews, self._format, after=after)
+        return states_message(number, steps, previews, self._format, after=after)
+
+    def _line(self, view: TaskView, record: StepRecord) -> str:
+        step = view.plans[record.epoch - 1].step(record.step)
+        lines = plan_to_lines(Plan(steps=(step,), outputs=(step.id,)), self._signatures())
+        return head_and_tail(lines.strip(), _LINE_CHARS)
 
     # -- the reply
 
@@ -198,7 +215,7 @@ class ModelPlanner:
         said = await self._listen(request, reader, tell, talk)
         read = reader.finish(cut=talk.was_cut or reader.is_stuck)
         if self._format == "json":
-            read = read_json(reader.text)
+            read = _as_part(read_json(reader.text), talk.draft)
         talk.history.append(AssistantMessage(reader.text.strip() or _EMPTY, (), said.thinking))
         return read
 
@@ -215,7 +232,7 @@ class ModelPlanner:
             reader.feed(reply.text)
         else:
             reply = await self._stream(request, reader, tell, talk)
-        if reply.finish_reason == "length":
+        if reply.finish_reason == "length" and not reader.is_stuck:
             limit = f" of {self._max_plan_tokens}" if self._max_plan_tokens else ""
             talk.was_cut = True
             talk.problems = (f"The reply was cut off at the output token limit{limit}.",)
@@ -291,6 +308,15 @@ def _is_over(view: TaskView) -> bool:
 def _draft_of(plan: Plan) -> ReadReply:
     named = None if plan.outputs == unused_steps(plan.steps) else plan.outputs
     return ReadReply(thought=plan.thought, steps=list(plan.steps), outputs=named)
+
+
+def _as_part(reply: ReadReply, before: ReadReply) -> ReadReply:
+    """Return a JSON reply with the outputs of the whole plan where it holds only a part of it."""
+    if not before.steps:
+        return reply
+    ids = {step.id for step in (*before.steps, *reply.steps)}
+    named = (*(before.outputs or ()), *(reply.outputs or ()))
+    return replace(reply, outputs=tuple(name for name in named if name in ids) or None)
 
 
 def _to_plan(reply: ReadReply, talk: _Talk, view: TaskView) -> Plan | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import islice
 from pathlib import PurePath
 from typing import cast
@@ -18,6 +18,7 @@ MAX_CHARS = 1500
 """Of one result."""
 
 _ITEMS = 40
+_PARTS = 1000
 _DEPTH = 6
 
 
@@ -35,7 +36,7 @@ def preview_value(value: object, max_chars: int = MAX_CHARS) -> str:
         return head_and_tail(value, max_chars)
     if isinstance(value, TableRef):
         return head_and_tail(_table(value, max_chars), max_chars)
-    text = json.dumps(_plain(value, _DEPTH), ensure_ascii=False)
+    text = json.dumps(_Plain().value(value), ensure_ascii=False)
     count = len(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else 0
     head = f"{count} items, the first {_ITEMS}: " if count > _ITEMS else ""
     return head_and_tail(head + text, max_chars)
@@ -61,23 +62,37 @@ def _table(table: TableRef, max_chars: int) -> str:
         return f"{table.rows} rows; columns: {columns}; the rows cannot be read: {error}"
 
 
-def _plain(value: object, depth: int) -> codec.JsonValue:
-    """Return a value in JSON's types, long lists cut, files and tables as what they are."""
-    if isinstance(value, TableRef):
-        return f"table: {value.rows} rows; columns: {', '.join(value.column_names)}"
-    if isinstance(value, FileRef):
-        return _file(value)
-    if depth == 0:
-        return "..."
-    if is_dataclass(value) and not isinstance(value, type):
-        named = {field.name: getattr(value, field.name) for field in fields(value)}
-        return _plain(named, depth)
-    if isinstance(value, Mapping):
-        pairs = cast("Mapping[object, object]", value).items()
-        return {str(key): _plain(item, depth - 1) for key, item in islice(pairs, _ITEMS)}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item, depth - 1) for item in islice(cast("Sequence[object]", value), _ITEMS)]
-    return _scalar(value)
+@dataclass
+class _Plain:
+    """Turns values into JSON's types: long lists cut, files and tables as what they are."""
+
+    left: int = _PARTS
+    """Parts that may still be shown; many small lists can be as long as one large."""
+
+    def value(self, value: object, depth: int = _DEPTH) -> codec.JsonValue:
+        self.left -= 1
+        if isinstance(value, TableRef):
+            return f"table: {value.rows} rows; columns: {', '.join(value.column_names)}"
+        if isinstance(value, FileRef):
+            return _file(value)
+        if is_dataclass(value) and not isinstance(value, type):
+            value = {field.name: getattr(value, field.name) for field in fields(value)}
+        if isinstance(value, Mapping):
+            return self._mapping(cast("Mapping[object, object]", value), depth)
+        if isinstance(value, list | tuple | set | frozenset):
+            return self._items(cast("Sequence[object]", value), depth)
+        return _scalar(value)
+
+    def _mapping(self, value: Mapping[object, object], depth: int) -> codec.JsonValue:
+        if depth == 0:
+            return "{...}"
+        shown = islice(value.items(), _ITEMS)
+        return {str(key): self.value(item, depth - 1) for key, item in shown if self.left > 0}
+
+    def _items(self, value: Sequence[object], depth: int) -> codec.JsonValue:
+        if depth == 0:
+            return "[...]"
+        return [self.value(item, depth - 1) for item in islice(value, _ITEMS) if self.left > 0]
 
 
 def _scalar(value: object) -> codec.JsonValue:

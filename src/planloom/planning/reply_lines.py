@@ -18,7 +18,9 @@ from planloom.planning.plan_json import parse_plan_json
 from planloom.planning.plan_lines import ToolSignatures, parse_lines
 
 MAX_REPEATS = 3
-"""Lines in a row that only say again what was said: more of them, and the model is stuck."""
+"""Steps in a row that were written before: so many, and the model is stuck."""
+MAX_REPEATED_ROWS = 8
+"""The same for rows of prose, in which a few may well be alike."""
 
 _MAX_THOUGHT_CHARS = 600
 _MARKER = re.compile(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)?`?")
@@ -63,7 +65,7 @@ class ReplyReader:
     @property
     def is_stuck(self) -> bool:
         """Whether the model says the same lines over and over."""
-        return self._lines.repeats >= MAX_REPEATS
+        return self._lines.repeats >= MAX_REPEATS or self._lines.repeated_rows >= MAX_REPEATED_ROWS
 
     @property
     def has_steps(self) -> bool:
@@ -107,6 +109,8 @@ class _LineReader:
         self._thought: list[str] = []
         self.text = ""
         self.repeats = 0
+        self._prose: set[str] = set()
+        self.repeated_rows = 0
 
     @property
     def has_steps(self) -> bool:
@@ -191,7 +195,7 @@ class _LineReader:
     def _add(self, step: Step) -> Iterator[Step]:
         same = next((known for known in self._reply.steps if known.id == step.id), None)
         if same is None:
-            self.repeats = 0
+            self.repeats = self.repeated_rows = 0
             self._reply.steps.append(step)
             yield step
         elif _same_call(same, step):
@@ -222,6 +226,9 @@ class _LineReader:
         return True
 
     def _take_prose(self, text: str) -> None:
+        if text:
+            self.repeated_rows = self.repeated_rows + 1 if text in self._prose else 0
+            self._prose.add(text)
         if text and not self._reply.steps and not _FENCE.match(text):
             self._thought.append(text.lstrip("# "))
 

@@ -59,7 +59,8 @@ def choose_tools(
     if len(tools) <= limit:
         return ToolChoice(shown=tools)
     kept = [tool for tool in tools if tool.name in set(always)]
-    found = [tool for tool in registry.search(goal, limit=_FOUND) if tool not in kept]
+    query = " ".join(word for word in goal.split() if word.lower() not in _COMMON)
+    found = [tool for tool in registry.search(query, limit=_FOUND) if tool not in kept]
     # A goal that shares no word with any tool still needs something to be planned with.
     chosen = [*kept, *(found or tools[:_FOUND])][:limit]
     chosen += _makers(chosen, tools)[: limit - len(chosen)]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from planloom.agents.running import FinishedRun, RunSetup, run_sync, run_task
+from planloom.agents.model_setup import ModelSetup, open_model, setup_of
+from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared, run_sync
 from planloom.analysis.report.deliverable import FORMATS, check_target
+from planloom.budget import Limits
 from planloom.config import Settings, load_settings
+from planloom.engine.artifacts import write_atomically
 from planloom.engine.execution import RunOptions
+from planloom.engine.protocols import Planner
 from planloom.engine.run_folder import new_run_id
 from planloom.engine.task import RunStatus
 from planloom.engine.tool_steps import ToolAccess
@@ -22,6 +28,15 @@ from planloom.notes import Lang
 from planloom.planning.goals.understanding import language_of
 from planloom.planning.playbook import ReportPlaybook, ReportRequest
 from planloom.tools.builtin import builtin_registry
+
+if TYPE_CHECKING:
+    from planloom.models.chat_model import ChatModel
+    from planloom.planning.constrained.comparison import Comparison
+    from planloom.planning.report_model.planner import PersonalDataNotice
+
+COMPARISON_FILE = "comparison.json"
+"""In the folder of a run with a model: its reading of the goal beside that of the rules."""
+_log = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 
@@ -42,6 +57,15 @@ class ReportOutcome:
     """Events, plans, records and everything the steps made."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ModelUse:
+    """The model that takes part in a report."""
+
+    setup: ModelSetup
+    send_personal_data: bool = False
+    """Whether cells of columns with personal data may reach it."""
+
+
 def report(
     files: PathLike | Sequence[PathLike],
     goal: str = "",
@@ -50,6 +74,9 @@ def report(
     lang: Lang | Literal["auto"] = "auto",
     formats: str | Sequence[str] = FORMATS,
     sinks: Sequence[EventSink] = (),
+    model: ChatModel | str | None = None,
+    limits: Limits | None = None,
+    send_personal_data: bool = False,
 ) -> ReportOutcome:
     """Make a report of data files, and return where it is.
 
@@ -60,6 +87,11 @@ def report(
         lang: Language of the report; "auto" takes that of the goal.
         formats: "html", "md" or both ("html,md").
         sinks: Called with every event of the run as it happens.
+        model: A language model, or the name of one, that chooses the analyses and words the
+            findings; every number stays computed and checked. None works by rules and templates.
+        limits: What the model may spend; once it is used up, rules and templates finish the report.
+        send_personal_data: Let cells of columns with personal data (names, mail addresses, phone
+            and id numbers) reach the model; by default they stay here.
 
     Raises:
         InputError: a file is missing, or the folder cannot be written.
@@ -67,7 +99,8 @@ def report(
     """
     paths = [files] if isinstance(files, str | os.PathLike) else list(files)
     chosen = formats.split(",") if isinstance(formats, str) else formats
-    settings = load_settings(environment=os.environ, folder=Path.cwd())
+    options = {"model": model} if isinstance(model, str) else {}
+    settings = load_settings(environment=os.environ, folder=Path.cwd(), options=options)
     work = make_report(
         [Path(path) for path in paths],
         goal,
@@ -77,6 +110,12 @@ def report(
         sinks=sinks,
         settings=settings,
         today=datetime.now().astimezone().date(),
+        model=None
+        if model is None
+        else ModelUse(
+            setup=_model_setup(model, limits or Limits(), settings),
+            send_personal_data=send_personal_data,
+        ),
     )
     return run_sync(work)
 
@@ -92,6 +131,7 @@ async def make_report(
     settings: Settings,
     today: date,
     lang_without_goal: Lang = "en",
+    model: ModelUse | None = None,
 ) -> ReportOutcome:
     """Make a report; see `report`. Without a goal it speaks `lang_without_goal`."""
     run_id = new_run_id(datetime.now(UTC))
@@ -116,8 +156,62 @@ async def make_report(
         options=RunOptions(),
         sinks=sinks,
         run_id=run_id,
+        bill=model.setup.budget.bill if model else None,
     )
-    return _outcome(await run_task(goal, ReportPlaybook(request), setup), target)
+
+    def planner(stage: RunStage) -> Planner:
+        if model is None:
+            return ReportPlaybook(request)
+        return _model_planner(request, model, stage)
+
+    return _outcome(await run_prepared(goal, planner, setup), target)
+
+
+def _model_planner(request: ReportRequest, use: ModelUse, stage: RunStage) -> Planner:
+    """Return the planner that asks a model, and records how its choice differs from the rules'."""
+    # Imported where a model takes part: reports without one start faster.
+    from planloom.planning.report_model.planner import ModelReportPlanner, ReportModel
+
+    record = _ReportRecord(stage)
+    model = ReportModel(
+        model=use.setup.metered(stage.events).for_step("planning", purpose="report"),
+        tools=stage.registry.tools(),
+        send_personal_data=use.send_personal_data,
+        on_notice=record.tell_notice,
+        on_comparison=record.keep_comparison,
+    )
+    return ModelReportPlanner(request, model)
+
+
+class _ReportRecord:
+    """Puts on record what a report's planner tells: in the run's folder and its event stream."""
+
+    def __init__(self, stage: RunStage):
+        self._stage = stage
+
+    def tell_notice(self, notice: PersonalDataNotice) -> None:
+        self._stage.events.emit(
+            "approval",
+            asked=False,
+            key=f"{self._stage.run_id}/personal_data",
+            decision="sent" if notice.is_sent else "masked",
+            columns=list(notice.columns),
+            text=notice.note.text("en"),
+            text_zh=notice.note.text("zh"),
+        )
+
+    def keep_comparison(self, comparison: Comparison) -> None:
+        record = comparison.to_json()
+        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+        path = self._stage.folder.path / COMPARISON_FILE
+        write_atomically(path, text.encode("utf-8"))
+        self._stage.events.emit("artifact", name=COMPARISON_FILE, comparison=record)
+
+
+def _model_setup(model: ChatModel | str, limits: Limits, settings: Settings) -> ModelSetup:
+    if isinstance(model, str):
+        return open_model(settings, limits, announce=lambda text: _log.warning("%s", text))
+    return setup_of(model, limits, settings)
 
 
 def _report_language(goal: str, lang: Lang | Literal["auto"], without_goal: Lang) -> Lang:

@@ -93,7 +93,7 @@ class Budget:
         self._set: tuple[LimitName, ...] = tuple(
             name for name in _LIMIT_NAMES if self.limits.of(name) is not None
         )
-        self._parent = parent
+        self._above: tuple[Budget, ...] = (parent, *parent._above) if parent else ()
         self._clock = clock
         self._started = clock()
         self._lock: threading.Lock = parent._lock if parent else threading.Lock()
@@ -118,11 +118,11 @@ class Budget:
             ConfigError: money is limited and the price of the call is not known.
         """
         with self._lock:
-            for budget in self._chain():
+            for budget in self._chain:
                 budget._check(worst)
             reservation = Reservation(worst)
             self._open.add(reservation)
-            for budget in self._chain():
+            for budget in self._chain:
                 budget._reserved.add(worst, 1)
         return reservation
 
@@ -135,7 +135,7 @@ class Budget:
         """
         with self._lock:
             self._close(reservation)
-            for budget in self._chain():
+            for budget in self._chain:
                 budget._spent.add(actual, 1)
                 budget._write_down(actual, step, model)
 
@@ -155,12 +155,16 @@ class Budget:
             max_seconds=seconds,
         )
 
+    def seconds_left(self) -> float | None:
+        """Return how much time is left, here and above; None where nothing limits it."""
+        return self._least_left("max_seconds")
+
     @property
     def limits_spending(self) -> bool:
         """Whether money or tokens are limited, here or above."""
         return any(
             budget.limits.max_cost is not None or budget.limits.max_tokens is not None
-            for budget in self._chain()
+            for budget in self._chain
         )
 
     def bill(self) -> Bill:
@@ -172,13 +176,12 @@ class Budget:
     def new_warnings(self) -> tuple[LimitUse, ...]:
         """Return the limits that are four fifths used, here and above, each only once."""
         with self._lock:
-            return tuple(use for budget in self._chain() for use in budget._crossed())
+            return tuple(use for budget in self._chain for use in budget._crossed())
 
-    def _chain(self) -> Iterator[Budget]:
-        budget: Budget | None = self
-        while budget:
-            yield budget
-            budget = budget._parent
+    @property
+    def _chain(self) -> tuple[Budget, ...]:
+        """This budget and those above it."""
+        return self, *self._above
 
     def _elapsed(self) -> float:
         return self._clock() - self._started
@@ -195,7 +198,7 @@ class Budget:
 
     def _least_left(self, name: LimitName) -> float | None:
         return min(
-            (budget._left(name) for budget in self._chain() if name in budget._set), default=None
+            [budget._left(name) for budget in self._chain if name in budget._set], default=None
         )
 
     def _check(self, worst: Spend) -> None:
@@ -212,14 +215,14 @@ class Budget:
                     LimitUse(limit=name, used=self._used(name), allowed=self.limits.of(name) or 0),
                     wanted=wanted,
                     left=left,
-                    whole_run=self._parent is None,
+                    whole_run=not self._above,
                 )
 
     def _close(self, reservation: Reservation) -> None:
         if reservation not in self._open:
             raise ValueError("The reservation was settled or released before, or elsewhere.")
         self._open.remove(reservation)
-        for budget in self._chain():
+        for budget in self._chain:
             budget._reserved.add(reservation.worst, -1)
 
     def _write_down(self, actual: Spend, step: str, model: str) -> None:

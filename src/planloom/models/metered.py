@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -88,6 +88,7 @@ class MeteredModel:
         self._price = price
         self._prices = dict(prices or {})
         self._all_prices = tuple(self._prices.values()) or (price,)
+        self._dearest = _dearest(self._all_prices)
         self._events = events
         self._step = step
         self._purpose = purpose
@@ -208,17 +209,10 @@ class MeteredModel:
             return request.max_tokens
         if not self._budget.limits_spending:
             return None
-        left = _tokens_left(self._budget.remaining(), self._dearest(), prompt_tokens)
+        left = _tokens_left(self._budget.remaining(), self._dearest, prompt_tokens)
         if left is None:
             return None
         return int(min(_LONGEST_REPLY, max(_SHORTEST_REPLY, left / _SHARE)))
-
-    def _dearest(self) -> Price | None:
-        """Return the price that no model goes over; None where one of them is not known."""
-        known = [price for price in self._all_prices if price is not None]
-        if len(known) < len(self._all_prices):
-            return None
-        return max(known, key=lambda price: (price.rates[-1].output, price.rates[-1].input))
 
     def _worst_cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         costs = [
@@ -234,11 +228,11 @@ class MeteredModel:
         fitting = [name for name in self._prices if model.startswith(name)]
         if fitting:
             return self._prices[max(fitting, key=len)]
-        return self._dearest()
+        return self._dearest
 
     def _deadline(self) -> float | None:
         """Return the loop's time at which the run's time is used up."""
-        left = self._budget.remaining().max_seconds
+        left = self._budget.seconds_left()
         return None if left is None else asyncio.get_running_loop().time() + left
 
     def _finish(self, call: _Call, reply: Reply) -> None:
@@ -335,6 +329,14 @@ class MeteredModel:
                 text=error.text("en"),
                 text_zh=error.text("zh"),
             )
+
+
+def _dearest(prices: Sequence[Price | None]) -> Price | None:
+    """Return the price with the highest rates; None where one of them is not known."""
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices):
+        return None
+    return max(known, key=lambda price: (price.rates[-1].output, price.rates[-1].input))
 
 
 def _tokens_left(left: Limits, price: Price | None, prompt_tokens: int) -> float | None:

@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from planloom.agents.agent import Agent as Agent
     from planloom.agents.agent import Outcome as Outcome
+    from planloom.agents.ask import Answer as Answer
     from planloom.agents.report import ReportOutcome as ReportOutcome
     from planloom.agents.report import report as report
+    from planloom.models.scripted import ScriptedModel as ScriptedModel
     from planloom.tools.registry import ToolRegistry as ToolRegistry
     from planloom.tools.tool import Tool as Tool
     from planloom.tools.tool import tool as tool
 
 __version__ = "0.1.0"
-__all__ = ["Agent", "Outcome", "ReportOutcome", "Tool", "ToolRegistry", "report", "tool"]
+__all__ = [
+    "Agent", "Answer", "Outcome", "ReportOutcome", "ScriptedModel", "Tool", "ToolRegistry",
+    "report", "tool",
+]  # fmt: skip
 
 # Loaded when first asked for, so that `import planloom` costs next to nothing.
 _HOMES = {
     "Agent": "planloom.agents.agent",
+    "Answer": "planloom.agents.ask",
     "Outcome": "planloom.agents.agent",
     "ReportOutcome": "planloom.agents.report",
+    "ScriptedModel": "planloom.models.scripted",
     "Tool": "planloom.tools.tool",
     "ToolRegistry": "planloom.tools.registry",
     "report": "planloom.agents.report",

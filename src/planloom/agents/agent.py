@@ -1,25 +1,33 @@
-"""The facade: tools of your own, and plans or planners that use them."""
+"""The facade: tools of your own, and models, planners or plans that use them."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planloom.errors import ConfigError
 from planloom.notes import Lang
 
 if TYPE_CHECKING:
-    from planloom.agents.running import RunSetup
+    from planloom.agents.ask import Answer
+    from planloom.agents.model_setup import ModelSetup
+    from planloom.agents.running import FinishedRun, RunSetup
+    from planloom.agents.workplace import Workplace
+    from planloom.budget import Bill, Limits
+    from planloom.config import Settings
     from planloom.engine.approval import ApprovalPolicy
     from planloom.engine.plan import Plan
     from planloom.engine.protocols import Approver, Planner
     from planloom.engine.task import RunStatus
     from planloom.events import EventSink
+    from planloom.models.chat_model import ChatModel
     from planloom.tools.registry import ToolRegistry
     from planloom.tools.tool import AnyTool
+
+_log = logging.getLogger(__name__)
 
 # The engine is imported when something runs: `from planloom import Agent, tool` stays fast.
 
@@ -37,15 +45,26 @@ class Outcome:
     """What could not be made, and why."""
     folder: Path
     """Events, plans, records and everything the steps made."""
+    answer: str = ""
+    """The outputs that are texts or small data, as text."""
+    bill: Bill | None = None
+    """What models have taken; None for a run without one."""
 
 
 class Agent:
-    """Runs plans, or goals through a planner, with a set of tools."""
+    """Reaches goals and answers questions with a model, or runs plans, with a set of tools."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each option is a keyword of its own
         self,
         tools: Sequence[AnyTool] = (),
         *,
+        model: str | ChatModel | None = None,
+        base_url: str | None = None,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        max_calls: int | None = None,
+        max_time_s: float | None = None,
+        max_iterations: int | None = None,
         planner: Planner | None = None,
         builtin_tools: bool = True,
         policy: ApprovalPolicy | None = None,
@@ -59,7 +78,15 @@ class Agent:
 
         Args:
             tools: Functions decorated with `@tool`.
-            planner: Turns a goal into plans; without one the agent runs plans that you write.
+            model: Name of a language model, or one that you made, such as a `ScriptedModel`; by
+                default that of the settings (PLANLOOM_MODEL), if any. Plans need none.
+            base_url: Address of an OpenAI-compatible service, for a model that is named.
+            max_cost: Most US dollars that the models of one run may cost.
+            max_tokens: Most tokens of one run, prompts and completions together.
+            max_calls: Most calls of models of one run.
+            max_time_s: Longest run, in seconds.
+            max_iterations: Most turns of the model in `ask`; by default the setting (10).
+            planner: Turns a goal into plans, in place of the model.
             builtin_tools: Whether the tools of Planloom can be used too.
             policy: Which effects need a person's word before they happen.
             approver: Asks that person.
@@ -69,6 +96,10 @@ class Agent:
             lang: Language of what tools write for people.
         """
         self._tools = tuple(tools)
+        self._model = model
+        self._base_url = base_url
+        self._limits = (max_cost, max_tokens, max_calls, max_time_s)
+        self._max_iterations = max_iterations
         self._planner = planner
         self._builtin_tools = builtin_tools
         self._policy = policy
@@ -83,33 +114,107 @@ class Agent:
     def registry(self) -> ToolRegistry:
         """The tools that plans of this agent may use."""
         if self._registry is None:
-            from planloom.tools.builtin import builtin_registry
-            from planloom.tools.registry import ToolRegistry
-
-            registry = builtin_registry() if self._builtin_tools else ToolRegistry()
-            for tool in self._tools:
-                registry.register(tool)
-            self._registry = registry
+            self._registry = self._new_registry()
         return self._registry
 
-    def run(self, goal: str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
-        """Let the planner reach a goal, and return how that ended; see `run_async`."""
+    def _new_registry(self) -> ToolRegistry:
+        from planloom.tools.builtin import builtin_registry
+        from planloom.tools.registry import ToolRegistry
+
+        registry = builtin_registry() if self._builtin_tools else ToolRegistry()
+        for tool in self._tools:
+            registry.register(tool)
+        return registry
+
+    def run(
+        self,
+        goal: str,
+        *,
+        files: Sequence[str | os.PathLike[str]] = (),
+        sinks: Sequence[EventSink] = (),
+    ) -> Outcome:
+        """Reach a goal, and return how that ended; see `run_async`."""
         from planloom.agents.running import run_sync
 
-        return run_sync(self.run_async(goal, sinks=sinks))
+        return run_sync(self.run_async(goal, files=files, sinks=sinks))
 
-    async def run_async(self, goal: str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
-        """Let the planner reach a goal; `sinks` are called with every event as it happens.
+    async def run_async(
+        self,
+        goal: str,
+        *,
+        files: Sequence[str | os.PathLike[str]] = (),
+        sinks: Sequence[EventSink] = (),
+    ) -> Outcome:
+        """Let the planner, else the model, reach a goal.
+
+        Data files are read and profiled before the model plans; `sinks` are called with every
+        event as it happens.
 
         Raises:
-            ConfigError: the agent has no planner.
+            ConfigError: the agent has neither planner nor model.
+            InputError: a file is missing.
         """
-        if self._planner is None:
-            raise ConfigError(
-                "This agent has no planner, so it cannot turn a goal into a plan. "
-                "Give it one with Agent(planner=...), or write the plan and call run_plan()."
-            )
-        return await self._run(goal, self._planner, sinks)
+        if self._planner is not None:
+            return await self._run(goal, self._planner, sinks)
+        from planloom.agents.input_files import existing_files
+        from planloom.agents.run_goal import GoalRequest, run_goal
+        from planloom.engine.approval import ApprovalPolicy
+
+        settings = self._settings()
+        request = GoalRequest(
+            goal=goal,
+            files=existing_files([Path(file) for file in files]),
+            lang=self._lang,
+            readable=self._readable,
+            writable=self._writable,
+            policy=self._policy or ApprovalPolicy(),
+            approver=self._approver,
+        )
+        done = await run_goal(request, self._open_model(settings), self._place(settings, sinks))
+        return _outcome(done.finished, answer=done.answer, bill=done.bill)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        files: Sequence[str | os.PathLike[str]] = (),
+        sinks: Sequence[EventSink] = (),
+    ) -> Answer:
+        """Answer a question, and return the answer with how it came about; see `ask_async`."""
+        from planloom.agents.running import run_sync
+
+        return run_sync(self.ask_async(question, files=files, sinks=sinks))
+
+    async def ask_async(
+        self,
+        question: str,
+        *,
+        files: Sequence[str | os.PathLike[str]] = (),
+        sinks: Sequence[EventSink] = (),
+    ) -> Answer:
+        """Let the model answer a question, calling tools in a loop.
+
+        Raises:
+            ConfigError: the agent has no model.
+            InputError: a file is missing.
+        """
+        from planloom.agents.ask import QuestionRequest, answer_question
+        from planloom.agents.input_files import existing_files
+        from planloom.engine.approval import ApprovalPolicy
+
+        settings = self._settings()
+        request = QuestionRequest(
+            question=question,
+            files=existing_files([Path(file) for file in files]),
+            lang=self._lang,
+            readable=self._readable,
+            writable=self._writable,
+            policy=self._policy or ApprovalPolicy(),
+            approver=self._approver,
+        )
+        return await answer_question(
+            request, self._open_model(settings), self._place(settings, sinks)
+        )
 
     def run_plan(self, plan: Plan | str, *, sinks: Sequence[EventSink] = ()) -> Outcome:
         """Run a plan, and return how that ended; see `run_plan_async`."""
@@ -131,29 +236,72 @@ class Agent:
     async def _run(self, goal: str, planner: Planner, sinks: Sequence[EventSink]) -> Outcome:
         from planloom.agents.running import run_task
 
-        finished = await run_task(goal, planner, self._setup(sinks))
-        task = finished.task
-        return Outcome(
-            run=task.id,
-            status=task.status,
-            results=finished.results,
-            missing=tuple(missing.why for missing in task.missing),
-            folder=finished.folder,
-        )
+        return _outcome(await run_task(goal, planner, self._setup(sinks)))
 
     def _setup(self, sinks: Sequence[EventSink]) -> RunSetup:
         from planloom.agents.running import RunSetup
-        from planloom.config import load_settings
         from planloom.engine.approval import ApprovalPolicy
         from planloom.engine.execution import RunOptions
         from planloom.engine.tool_steps import ToolAccess
 
-        settings = load_settings(environment=os.environ, folder=Path.cwd())
+        limits = self._run_limits()
         return RunSetup(
             registry=self.registry,
-            home=self._home or settings.home,
+            home=self._home or self._settings().home,
             access=ToolAccess(lang=self._lang, readable=self._readable, writable=self._writable),
-            options=RunOptions(policy=self._policy or ApprovalPolicy()),
+            options=RunOptions(
+                policy=self._policy or ApprovalPolicy(), time_limit_s=limits.max_seconds
+            ),
             sinks=sinks,
             approver=self._approver,
         )
+
+    def _settings(self) -> Settings:
+        from planloom.config import load_settings
+
+        return load_settings(
+            environment=os.environ,
+            folder=Path.cwd(),
+            options={
+                "model": self._model if isinstance(self._model, str) else None,
+                "base_url": self._base_url,
+                "max_iterations": self._max_iterations,
+            },
+        )
+
+    def _open_model(self, settings: Settings) -> ModelSetup:
+        from planloom.agents.model_setup import open_model, setup_of
+
+        limits = self._run_limits()
+        if self._model is None or isinstance(self._model, str):
+            return open_model(settings, limits, announce=_log.warning)
+        return setup_of(self._model, limits, settings, is_ours=False)
+
+    def _run_limits(self) -> Limits:
+        from planloom.budget import Limits
+
+        cost, tokens, calls, seconds = self._limits
+        return Limits(max_cost=cost, max_tokens=tokens, max_calls=calls, max_seconds=seconds)
+
+    def _place(self, settings: Settings, sinks: Sequence[EventSink]) -> Workplace:
+        from dataclasses import replace
+
+        from planloom.agents.workplace import Workplace
+
+        place = Workplace.of(settings, self._new_registry(), sinks)
+        return replace(place, home=self._home or place.home)
+
+
+def _outcome(finished: FinishedRun, *, answer: str = "", bill: Bill | None = None) -> Outcome:
+    from planloom.agents.deliverables import answer_text
+
+    task = finished.task
+    return Outcome(
+        run=task.id,
+        status=task.status,
+        results=finished.results,
+        missing=tuple(missing.why for missing in task.missing),
+        folder=finished.folder,
+        answer=answer or answer_text(finished.results),
+        bill=bill,
+    )

@@ -123,7 +123,7 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
     try:
         finished = await run_prepared(request.question, prepare, _setup(request, model, place))
     finally:
-        await model.model.close()
+        await model.close()
     return _answer(finished, model.budget.bill())
 
 

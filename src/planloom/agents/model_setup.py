@@ -34,6 +34,13 @@ class ModelSetup:
     price: Price | None
     """None where nobody told it."""
     budget: Budget
+    is_ours: bool = True
+    """Whether it was opened for this run, and is closed after it."""
+
+    async def close(self) -> None:
+        """Close the model's connections, unless it belongs to the caller."""
+        if self.is_ours:
+            await self.model.close()
 
     def metered(self, events: EventStream) -> MeteredModel:
         """Return the model with every call recorded and kept within the budget."""
@@ -63,9 +70,16 @@ def open_model(settings: Settings, limits: Limits, *, announce: Announce) -> Mod
     return setup_of(connect(settings, announce=announce), limits, settings)
 
 
-def setup_of(model: ChatModel, limits: Limits, settings: Settings) -> ModelSetup:
+def setup_of(
+    model: ChatModel, limits: Limits, settings: Settings, *, is_ours: bool = True
+) -> ModelSetup:
     """Return the setup of a model that is there already."""
-    return ModelSetup(model=model, price=_price_of(model.name, settings), budget=Budget(limits))
+    return ModelSetup(
+        model=model,
+        price=_price_of(model.name, settings),
+        budget=Budget(limits),
+        is_ours=is_ours,
+    )
 
 
 def _price_of(model: str, settings: Settings) -> Price | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from planloom.agents.data_first import DataFirst, OpenedFile, opened_files
+from planloom.agents.data_first import DataFirst, opened_files
 from planloom.agents.deliverables import answer_text, hand_out
 from planloom.agents.model_setup import ModelSetup
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared
@@ -24,15 +24,14 @@ from planloom.models.metered import MeteredModel
 from planloom.notes import Lang
 from planloom.planning.answer_tools import make_answer_tools
 from planloom.planning.model_planner import ModelPlanner
+from planloom.planning.plan_check import checked_by
+from planloom.planning.plan_review import PlanOnly, PlanPreview, PlanRules, Review, ReviewedPlanner
 from planloom.planning.react.recorded_toolbox import RecordedToolbox
 from planloom.planning.react.solve_tool import make_solve_tool
 from planloom.tools.context import ToolContext
 from planloom.tools.registry import ToolRegistry
 
 PlanFormat = Literal["auto", "lines", "json", "constrained"]
-Review = Callable[[Planner, ToolRegistry], Planner]
-"""Puts a person between a planner and the engine."""
-
 _SHOWN_TOOLS = 26
 """All built-in tools: a plan that is right at once saves more than a shorter prompt."""
 
@@ -53,6 +52,9 @@ class GoalRequest:
     policy: ApprovalPolicy = field(default_factory=ApprovalPolicy)
     approver: Approver | None = None
     review: Review | None = None
+    """Shows each plan of the model to a person before it runs."""
+    plan_only: bool = False
+    """Whether the first plan of the model is only to be seen; data files are read for it."""
     send_personal_data: bool = False
     """Whether values that look like names, addresses or numbers of persons may go to the model."""
     run_id: str | None = None
@@ -66,6 +68,8 @@ class GoalOutcome:
     answer: str
     """The outputs that are text; "" when there are none."""
     bill: Bill
+    preview: PlanPreview | None = None
+    """The plan, where only that was asked for."""
 
     @property
     def status(self) -> RunStatus:
@@ -94,17 +98,20 @@ async def run_goal(request: GoalRequest, model: ModelSetup, place: Workplace) ->
         raise InputError(
             "The goal is empty. Say what is to be done.", zh="目标为空，请说明要做什么。"
         )
-    files = opened_files(request.files)
+    previews: list[PlanOnly] = []
 
     def prepare(stage: RunStage) -> Planner:
-        return _planner(request, files, model.metered(stage.events), stage, place)
+        return _planner(request, model.metered(stage.events), stage, place, previews)
 
     try:
         finished = await run_prepared(request.goal, prepare, run_setup(request, model, place))
     finally:
-        await model.model.close()
+        await model.close()
     return GoalOutcome(
-        finished=finished, answer=answer_text(finished.results), bill=model.budget.bill()
+        finished=finished,
+        answer=answer_text(finished.results),
+        bill=model.budget.bill(),
+        preview=previews[0].preview if previews else None,
     )
 
 
@@ -130,19 +137,30 @@ def run_setup(request: GoalRequest, model: ModelSetup, place: Workplace) -> RunS
 
 def _planner(
     request: GoalRequest,
-    files: Sequence[OpenedFile],
     model: MeteredModel,
     stage: RunStage,
     place: Workplace,
+    previews: list[PlanOnly],
 ) -> Planner:
+    """Return the planner of a run; one that only shows its plan is put into `previews`, too."""
     _register_tools(request, model, stage, place)
 
     def planner_for(briefing: str) -> Planner:
         planner = _model_planner(request, model, stage.registry, briefing, place.max_output_chars)
-        return request.review(planner, stage.registry) if request.review else planner
+        if request.plan_only:
+            rules = PlanRules(registry=stage.registry, policy=request.policy)
+            previews.append(PlanOnly(planner, rules))
+            return previews[-1]
+        if request.review:
+            check = checked_by(stage.registry, policy=request.policy)
+            return ReviewedPlanner(planner, request.review, check)
+        return planner
 
     return DataFirst(
-        files, planner_for, lang=request.lang, send_personal_data=request.send_personal_data
+        opened_files(request.files),
+        planner_for,
+        lang=request.lang,
+        send_personal_data=request.send_personal_data,
     )
 
 

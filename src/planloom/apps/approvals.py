@@ -63,9 +63,12 @@ class TerminalApprover:
 
 def approver_for(lang: Lang, shown: Progress) -> TerminalApprover | None:
     """Return who is asked; None where no person sits at a terminal."""
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        return TerminalApprover(lang=lang, hold=shown.held)
-    return None
+    return TerminalApprover(lang=lang, hold=shown.held) if is_attended() else None
+
+
+def is_attended() -> bool:
+    """Return whether a person sits at the terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _question(request: ApprovalRequest, lang: Lang) -> str:

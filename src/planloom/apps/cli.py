@@ -121,7 +121,7 @@ def root(
 
 
 @app.command(help="Turn data files and a goal into an illustrated, verified report.")
-def report(
+def report(  # noqa: PLR0913, PLR0917 -- each option is a parameter
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Data files.")],
     goal: Annotated[
         str, typer.Option("--goal", "-g", help="What you want to know, in your own words.")
@@ -133,13 +133,38 @@ def report(
         ReportLanguage, typer.Option(help="Language of the report; auto: that of the goal.")
     ] = ReportLanguage.auto,
     formats: Annotated[str, typer.Option("--format", help="html, md or html,md.")] = "html,md",
+    model: Model = None,
+    no_model: Annotated[
+        bool, typer.Option("--no-model", help="Use no model, even if one is configured.")
+    ] = False,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    max_calls: MaxCalls = None,
+    max_time: MaxTime = None,
+    send_personal_data: Annotated[
+        bool,
+        typer.Option(
+            "--send-personal-data",
+            help="Let names, addresses and phone numbers in cells reach the model.",
+        ),
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
     """Run the report agent."""
-    from planloom.apps.report_command import run
+    from planloom.apps.model_options import ModelOptions
+    from planloom.apps.report_command import ReportChoices, run
 
-    return run(files, goal, out=out, lang=lang.value, formats=formats, json=json, quiet=quiet)
+    return run(
+        files,
+        goal,
+        ModelOptions(model, base_url, max_cost, max_tokens, max_calls, max_time),
+        ReportChoices(
+            out=out, lang=lang.value, formats=formats, no_model=no_model,
+            send_personal_data=send_personal_data, json=json, quiet=quiet,
+        ),
+    )  # fmt: skip
 
 
 @app.command("run", help="Reach a goal: a model plans, the plan is checked and run.")
@@ -246,8 +271,13 @@ def tools(json: Json = False) -> int:
 
 
 @app.command(help="Show what is installed, what is missing, fonts, and settings.")
-def doctor(json: Json = False) -> int:
+def doctor(
+    check_model: Annotated[
+        bool, typer.Option("--check-model", help="Call the configured model once.")
+    ] = False,
+    json: Json = False,
+) -> int:
     """Check the installation."""
     from planloom.apps.doctor import run
 
-    return run(json=json, lang=language_of(os.environ))
+    return run(json=json, lang=language_of(os.environ), check_model=check_model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json as json_format
 import os
 import platform
@@ -10,8 +11,14 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
+from planloom.agents.model_check import ModelCheck
+from planloom.agents.model_check import check_model as try_model
+from planloom.agents.model_setup import is_model_configured, open_model
 from planloom.analysis.charts.fonts import INSTALL_LINE, cjk_font
+from planloom.apps.terminal import printable
+from planloom.budget import Limits
 from planloom.config import Settings, load_settings
+from planloom.errors import PlanloomError
 from planloom.notes import Lang, Note
 from planloom.tools.builtin import builtin_registry
 
@@ -28,10 +35,15 @@ class Check:
     """What to do when it is not ok; a command where one helps."""
 
 
-def run(*, json: bool, lang: Lang) -> int:
-    """Print every check; return 1 when something that a report needs is missing."""
+def run(*, json: bool, lang: Lang, check_model: bool = False) -> int:
+    """Print every check; return 1 when one is not ok.
+
+    `check_model` also calls the configured model once.
+    """
     settings = load_settings(environment=os.environ, folder=Path.cwd())
     checks = [*_system(settings), *_packages(), *_toolsets(), _font()]
+    if check_model:
+        checks.append(_model(settings, lang))
     if json:
         print(json_format.dumps(_as_json(checks, settings), ensure_ascii=False, indent=1))
     else:
@@ -90,6 +102,33 @@ def _toolsets() -> list[Check]:
     ]
 
 
+def _model(settings: Settings, lang: Lang) -> Check:
+    """Call the configured model once."""
+    try:
+        found = asyncio.run(_try_model(settings))
+    except PlanloomError as error:
+        return Check("model", str(settings["model"] or "-"), ok=False, found="",
+                     mend=error.text(lang))  # fmt: skip
+    tools = _TOOLS_SEEN if found.called_tool else _TOOLS_NOT_SEEN
+    said = Note(_ANSWERED.en, _ANSWERED.zh, {
+        "seconds": f"{found.seconds:.1f}", "tokens": str(found.tokens), "tools": tools.text(lang),
+        "schema": (_SCHEMA if found.json_schema else _NO_SCHEMA).text(lang),
+    }).text(lang)  # fmt: skip
+    return Check("model", found.model, ok=True, found=said)
+
+
+async def _try_model(settings: Settings) -> ModelCheck:
+    setup = open_model(settings, Limits(max_calls=1), announce=_to_stderr)
+    try:
+        return await try_model(setup.model)
+    finally:
+        await setup.close()
+
+
+def _to_stderr(text: str) -> None:
+    print(printable(text), file=sys.stderr)
+
+
 def _font() -> Check:
     font = cjk_font()
     found = f"{font.family} ({font.path})" if font else ""
@@ -122,10 +161,9 @@ def _print_text(checks: list[Check], settings: Settings, lang: Lang) -> None:
     for setting in settings.values.values():
         origin = _ORIGINS[setting.origin].text(lang)
         source = f" {setting.source}" if setting.source else ""
-        unused = "" if setting.name in _USED else f"; {_UNUSED.text(lang)}"
+        unused = f"; {_UNUSED.text(lang)}" if setting.name in _UNUSED_SETTINGS else ""
         print(f"  {setting.name:<30} {setting.shown}  ({origin}{source}{unused})")
-    model = settings["model"]
-    print((_MODEL if model else _NO_MODEL).text(lang))
+    print((_MODEL if is_model_configured(settings) else _NO_MODEL).text(lang))
 
 
 _OK = Note("ok     ", "正常")
@@ -135,6 +173,7 @@ _GROUPS = {
     "packages": Note("Packages", "依赖包"),
     "toolsets": Note("Toolsets", "工具集"),
     "fonts": Note("Fonts", "字体"),
+    "model": Note("Model", "模型"),
     "settings": Note("Settings", "设置"),
 }
 _ORIGINS = {
@@ -144,11 +183,22 @@ _ORIGINS = {
     "default": Note("default", "默认值"),
 }
 _MODEL = Note(
-    "A language model is set; this version does not use one yet.",
-    "已设置语言模型，本版本尚未使用。",
+    "A language model is configured. planloom doctor --check-model calls it once.",
+    "已配置语言模型。planloom doctor --check-model 可试调用一次。",
+)
+_NO_MODEL = Note(
+    "No language model is configured: planloom run and planloom ask need one, reports do not.",
+    "未配置语言模型：planloom run 和 planloom ask 需要模型，生成报告不需要。",
 )
 _UNUSED = Note("not used by this version", "本版本未使用")
-_USED = ("home",)
-_NO_MODEL = Note(
-    "No language model is set. Reports need none.", "未设置语言模型。生成报告不需要模型。"
+_UNUSED_SETTINGS = ("tool_timeout_s", "batch_question_delay_s")
+_ANSWERED = Note(
+    "answered in {seconds} s, {tokens} tokens; {tools}; {schema}",
+    "{seconds} 秒内回复，{tokens} 个 token；{tools}；{schema}",
 )
+_TOOLS_SEEN = Note("makes native tool calls", "支持原生工具调用")
+_TOOLS_NOT_SEEN = Note(
+    "made no native tool call; calls are read from its text", "未使用原生工具调用，将从文本中识别"
+)
+_SCHEMA = Note("replies can be held to a JSON schema", "可按 JSON Schema 约束回复")
+_NO_SCHEMA = Note("no JSON schema mode", "无 JSON Schema 模式")

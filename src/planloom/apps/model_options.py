@@ -44,7 +44,7 @@ class ModelOptions:
             ("--max-tokens", self.max_tokens),
             ("--max-calls", self.max_calls),
         ):
-            if value is not None and value <= 0:
+            if value is not None and not value > 0:  # NaN, too
                 raise ConfigError(
                     f"{option} {value:g}: the limit must be above 0.",
                     zh=f"{option} {value:g}：上限必须大于 0。",

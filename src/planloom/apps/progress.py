@@ -147,6 +147,8 @@ class _PlainLines:
 
     def __call__(self, event: Event, /) -> None:
         step = self._steps.update(event)
+        if notice := _notice(event, self._lang):
+            print(printable(notice), file=self._stream, flush=True)
         if event.kind == "plan":
             self._tell_plan(event)
         elif event.kind == "tool_call" and event.data["key"] not in self._steps.by_key:
@@ -189,7 +191,36 @@ def _live(lang: Lang) -> Generator[Progress]:
         console=Console(stderr=True),
         refresh_per_second=8,
     ) as live:
-        yield Progress((lambda event: (steps.update(event), None)[1],), live=live)
+        sink = _LiveSteps(steps, lang, live)
+        yield Progress((sink,), live=live)
+
+
+@dataclass
+class _LiveSteps:
+    """Keeps the table of a terminal up to date, and says above it what is to be said."""
+
+    steps: _Steps
+    lang: Lang
+    live: Live
+
+    def __call__(self, event: Event, /) -> None:
+        self.steps.update(event)
+        if notice := _notice(event, self.lang):
+            self.live.console.print(printable(notice), markup=False, highlight=False)
+
+
+def _notice(event: Event, lang: Lang) -> str:
+    """Return what an event says to the user in words, such as a limit nearly used; or ""."""
+    if event.kind == "budget" and event.data.get("state") == "nearly_used":
+        limit = str(event.data["limit"]).replace("_", "-").replace("seconds", "time")
+        args = {"limit": f"--{limit}"}
+        return Note(_NEARLY_USED.en, _NEARLY_USED.zh, args).text(lang)
+    if event.kind == "approval" and "text" in event.data:
+        return str(event.data["text_zh" if lang == "zh" else "text"])
+    return ""
+
+
+_NEARLY_USED = Note("The limit {limit} is nearly used up.", "已接近 {limit} 的上限。")
 
 
 def _table(steps: _Steps, lang: Lang) -> Table:

@@ -5,54 +5,81 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from planloom.agents.report import ReportOutcome, make_report
+from planloom.agents.model_setup import is_model_configured, open_model
+from planloom.agents.report import ModelUse, ReportOutcome, make_report
+from planloom.apps.ending import said_goal, tell_bill
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.language import language_of
+from planloom.apps.model_options import ModelOptions
 from planloom.apps.progress import progress
 from planloom.apps.terminal import printable
-from planloom.config import load_settings
 from planloom.notes import Lang, Note
 
 
-def run(
-    files: Sequence[Path],
-    goal: str,
-    *,
-    out: Path | None,
-    lang: Literal["auto", "en", "zh"],
-    formats: str,
-    json: bool,
-    quiet: bool,
-) -> int:
+@dataclass(frozen=True, kw_only=True)
+class ReportChoices:
+    """The options of the command besides those of the model."""
+
+    out: Path | None
+    lang: Literal["auto", "en", "zh"]
+    formats: str
+    """Separated by commas."""
+    no_model: bool
+    send_personal_data: bool
+    json: bool
+    quiet: bool
+
+
+def run(files: Sequence[Path], goal: str, options: ModelOptions, choices: ReportChoices) -> int:
     """Make the report and return the exit code."""
     own = language_of(os.environ)
-    settings = load_settings(environment=os.environ, folder=Path.cwd())
+    settings = options.settings()
+    limits = options.limits()
+    use: ModelUse | None = None
     try:
-        with progress(own, json=json, quiet=quiet) as shown:
-            outcome = asyncio.run(
-                make_report(
-                    files,
-                    goal.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-                    out=out,
-                    lang=lang,
-                    formats=[name.strip() for name in formats.split(",") if name.strip()],
-                    sinks=shown.sinks,
-                    settings=settings,
-                    today=datetime.now().astimezone().date(),
-                    lang_without_goal=own,
+        with progress(own, json=choices.json, quiet=choices.quiet) as shown:
+            if is_model_configured(settings) and not choices.no_model:
+                use = ModelUse(
+                    setup=open_model(settings, limits, announce=shown.say),
+                    send_personal_data=choices.send_personal_data,
                 )
+            work = make_report(
+                files,
+                said_goal(goal),
+                out=choices.out,
+                lang=choices.lang,
+                formats=[name.strip() for name in choices.formats.split(",") if name.strip()],
+                sinks=shown.sinks,
+                settings=settings,
+                today=datetime.now().astimezone().date(),
+                lang_without_goal=own,
+                model=use,
             )
+            outcome = asyncio.run(_closing(work, use))
     except KeyboardInterrupt:
         print(_say(_CANCELLED, own, settings.home / "runs"), file=sys.stderr)
         return CANCELLED
-    if not json:
-        _tell(outcome, own, with_reasons=quiet)
+    if not choices.json:
+        _tell(outcome, own, with_reasons=choices.quiet)
+    if use and not choices.quiet:
+        tell_bill(use.setup.budget.bill(), own)
     return BY_STATUS.get(outcome.status, FAILED)
+
+
+async def _closing(
+    work: Coroutine[object, object, ReportOutcome], use: ModelUse | None
+) -> ReportOutcome:
+    try:
+        return await work
+    finally:
+        if use:
+            await use.setup.close()
 
 
 def _tell(outcome: ReportOutcome, lang: Lang, *, with_reasons: bool) -> None:

@@ -15,16 +15,19 @@ from planloom.agents.input_files import existing_files
 from planloom.agents.model_setup import open_model
 from planloom.agents.run_goal import GoalOutcome, GoalRequest, PlanFormat, run_goal
 from planloom.agents.workplace import Workplace
-from planloom.apps.approvals import approver_for, policy_of
+from planloom.apps.approvals import approver_for, is_attended, policy_of
 from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
+from planloom.apps.exit_codes import SUCCEEDED, WAITING
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
+from planloom.apps.plan_display import TerminalReview, preview_notes, preview_text
 from planloom.apps.progress import progress
 from planloom.apps.terminal import printable
 from planloom.engine.run_folder import new_run_id
 from planloom.notes import Lang, Note
 from planloom.planning.goals.understanding import language_of as language_of_goal
 from planloom.tools.builtin import builtin_registry
+from planloom.tools.registry import ToolRegistry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,8 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
         model = open_model(settings, options.limits(), announce=shown.say)
+        registry = builtin_registry()
+        can_ask = is_attended()
         request = GoalRequest(
             goal=goal,
             files=existing_files(files),
@@ -57,15 +62,41 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
             plan_format=choices.plan_format,
             policy=policy_of(choices.allow, everything=choices.yes),
             approver=approver_for(own, shown),
+            plan_only=choices.plan_only or (choices.approve_plan and not can_ask),
+            review=TerminalReview(lang=own, registry=registry, hold=shown.held)
+            if choices.approve_plan
+            else None,
             run_id=run_id,
         )
-        place = Workplace.of(settings, builtin_registry(), shown.sinks)
+        place = Workplace.of(settings, registry, shown.sinks)
         try:
             outcome = asyncio.run(run_goal(request, model, place))
         except KeyboardInterrupt:
             return tell_cancelled(model.budget.bill(), settings.home / "runs" / run_id, own)
+    if request.plan_only:
+        return _show_plan(outcome, registry, choices, own)
     _hand_over(outcome, choices, own)
     return exit_code(outcome.status)
+
+
+def _show_plan(
+    outcome: GoalOutcome, registry: ToolRegistry, choices: RunChoices, lang: Lang
+) -> int:
+    """Print a plan that was not run, and return the exit code."""
+    preview = outcome.preview
+    tell_end(outcome.finished, lang, with_steps=choices.quiet)
+    if preview and not choices.json:
+        print(preview_text(preview, registry), end="")
+    if preview and preview.can_run and (notes := preview_notes(preview, lang)):
+        print(notes, file=sys.stderr)
+    if not choices.quiet:
+        tell_bill(outcome.bill, lang)
+    if outcome.status != "succeeded":
+        return exit_code(outcome.status)
+    if choices.approve_plan:
+        print(_UNATTENDED.text(lang), file=sys.stderr)
+        return WAITING
+    return SUCCEEDED
 
 
 def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
@@ -86,4 +117,9 @@ def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
         tell_bill(outcome.bill, lang)
 
 
+_UNATTENDED = Note(
+    "The plan waits for approval, and nobody could be asked here. Run the command at a terminal, "
+    "or without --approve-plan.",
+    "计划等待批准，但当前无法询问。请在终端中运行该命令，或去掉 --approve-plan。",
+)
 _MADE = Note("Made: {path}", "已生成：{path}")

@@ -1,0 +1,273 @@
+"""`planloom run` and `planloom ask` as a user's shell sees them, with a scripted model."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLANLOOM = [sys.executable, "-c", "from planloom.apps.cli import main; main()"]
+MODEL_VARIABLES = ("PLANLOOM_MODEL", "PLANLOOM_BASE_URL", "PLANLOOM_API_KEY", "OPENAI_BASE_URL",
+                   "OPENAI_API_KEY")  # fmt: skip
+
+PLAN = 't = rank_categories(data, "shop", "amount")\nw = write_answer("the best shop", [t])\n'
+CHART_PLAN = 't = rank_categories(data, "shop", "amount")\nc = draw_chart(t)\noutput(c)\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [f"2024-{month:02d}-11,{shop},{month * 10}" for month in range(1, 9) for shop in "AB"]
+    (tmp_path / "sales.csv").write_text(
+        "day,shop,amount\n" + "\n".join(rows) + "\n2024-09-11,B,500\n", encoding="utf-8"
+    )
+    return tmp_path
+
+
+def _environment(folder: Path, script: list[object] | None, lang: str) -> dict[str, str]:
+    environment = {k: v for k, v in os.environ.items() if k not in MODEL_VARIABLES}
+    environment |= {"LC_ALL": lang, "PLANLOOM_HOME": str(folder / "home")}
+    if script is not None:
+        lines = (json.dumps({"text": s} if isinstance(s, str) else s) for s in script)
+        (folder / "script.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        environment["PLANLOOM_MODEL"] = f"scripted:{folder / 'script.jsonl'}"
+    return environment
+
+
+def run(
+    folder: Path, script: list[object] | None, *arguments: str, lang: str = "C"
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PLANLOOM, *arguments], cwd=folder, env=_environment(folder, script, lang),
+        capture_output=True, check=False, encoding="utf-8", timeout=120, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _task(folder: Path) -> dict[str, object]:
+    (path,) = (folder / "home" / "runs").glob("*/task.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+# -- without a model
+
+
+@pytest.mark.parametrize("command", ["run", "ask"])
+@pytest.mark.parametrize(
+    ("lang", "words"), [("C", "none is configured"), ("zh_CN.UTF-8", "尚未配置")]
+)
+def test_without_a_model_it_says_how_to_configure_one(
+    command: str, lang: str, words: str, folder: Path
+):
+    done = run(folder, None, command, "anything", lang=lang)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert all(name in done.stderr for name in ("OpenAI", "DeepSeek", "Qwen", "Ollama"))
+    assert "planloom report" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "home").exists()
+
+
+# -- run
+
+
+def test_run_prints_the_answer_alone_and_progress_and_bill_on_stderr(folder: Path):
+    done = run(folder, [PLAN, "Shop B sells most."], "run", "Which shop is best?", "sales.csv")
+    assert (done.returncode, done.stdout) == (0, "Shop B sells most.\n"), done.stderr
+    assert "done: Read sales.csv" in done.stderr
+    assert "Model use: 2 calls" in done.stderr
+    assert not list(folder.glob("run-*"))
+
+
+def test_run_in_chinese(folder: Path):
+    done = run(folder, [PLAN, "B 店销售额最高。"], "run", "哪个门店最好？", "sales.csv",
+               lang="zh_CN.UTF-8")  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "B 店销售额最高。\n"), done.stderr
+    assert "完成: 读取 sales.csv" in done.stderr
+    assert "模型用量：2 次调用" in done.stderr
+
+
+def test_files_that_were_made_are_copied_and_their_paths_printed(folder: Path):
+    done = run(folder, [CHART_PLAN], "run", "a chart of the shops", "sales.csv", "--out", "made")
+    assert done.returncode == 0, done.stderr
+    (path,) = map(Path, done.stdout.split())
+    assert path.parent == folder / "made"
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_json_prints_event_lines_only_with_the_bill_before_the_end(folder: Path):
+    done = run(folder, [PLAN, "B."], "run", "best shop?", "sales.csv", "--json")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["kind"] for event in events]
+    assert kinds[0] == "run_started"
+    assert kinds[-2:] == ["budget", "run_ended"]
+    assert events[-2]["bill"]["total"]["calls"] == 2
+    assert kinds.count("model_call") == 2
+    log = folder / "home" / "runs" / events[0]["run"] / "events.jsonl"
+    assert log.read_text(encoding="utf-8") == done.stdout
+
+
+def test_plan_only_prints_lines_and_runs_nothing_of_the_plan(folder: Path):
+    plan = 'f = write_file("a.txt", "hello")\n'
+    done = run(folder, [plan], "run", "write a file", "sales.csv", "--plan-only")
+    assert (done.returncode, done.stdout) == (0, 'f = write_file("a.txt", "hello")\n')
+    assert not list((folder / "home").rglob("a.txt"))
+    tools = {record["tool"] for record in _task(folder)["records"]}  # type: ignore[index, union-attr]
+    assert tools == {"read_csv_file", "clean_data", "get_data_summary"}
+
+
+def test_a_plan_that_needs_approval_waits_where_nobody_can_be_asked(folder: Path):
+    plan = 'f = write_file("a.txt", "hello")\n'
+    done = run(folder, [plan], "run", "write a file", "--approve-plan")
+    assert done.returncode == 4
+    assert "write_file" in done.stdout
+    assert "at a terminal" in done.stderr
+    assert not list((folder / "home").rglob("a.txt"))
+
+
+def test_a_budget_that_runs_out_leaves_a_part_with_its_bill(folder: Path):
+    plan = (
+        't = rank_categories(data, "shop", "amount")\nc = draw_chart(t)\n'
+        'w = write_answer("the best shop", [t])\noutput(c, w)\n'
+    )
+    done = run(folder, [plan], "run", "best shop, with a chart", "sales.csv", "--max-calls", "1",
+               "--out", "made")  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    assert (folder / "made" / "chart.png").is_file()
+    assert "Model use: 1 call" in done.stderr
+    assert "Only a part" in done.stderr
+
+
+def test_a_broken_model_ends_with_its_words_and_a_truthful_record(folder: Path):
+    done = run(folder, [{"error": "The model 'x' does not exist."}], "run", "goal", "sales.csv")
+    assert done.returncode == 1
+    assert "does not exist" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert _task(folder)["status"] == "failed"
+
+
+def test_an_unreadable_data_file_makes_the_run_partial(folder: Path):
+    (folder / "empty.csv").write_bytes(b"")
+    plan = 't = rank_categories(data1, "shop", "amount")\nw = write_answer("best", [t])\n'
+    done = run(folder, [plan, "B."], "run", "best shop?", "sales.csv", "empty.csv")
+    assert (done.returncode, done.stdout) == (3, "B.\n"), done.stderr
+    assert "empty.csv" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--max-time", "soon"), "--max-time soon"),
+        (("--max-tokens", "0"), "above 0"),
+        (("--max-cost", "nan"), "above 0"),
+        (("--allow", "everything"), "no such effect"),
+        (("--plan-format", "xml"), "xml"),
+    ],
+)
+def test_wrong_options_exit_2(arguments: tuple[str, ...], words: str, folder: Path):
+    done = run(folder, [PLAN], "run", "goal", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "ask"])
+def test_an_empty_goal_and_a_missing_file_are_refused(command: str, folder: Path):
+    assert run(folder, [PLAN], command, "  ").returncode == 1
+    done = run(folder, [PLAN], command, "goal", "sale.csv")
+    assert done.returncode == 1
+    assert "Did you mean 'sales.csv'" in done.stderr
+
+
+# -- ask
+
+LOOK = {"text": "I look.", "tool_calls": [
+    {"name": "read_csv_file", "arguments": {"path": "sales.csv"}}]}  # fmt: skip
+RANK = {"tool_calls": [{"name": "rank_categories", "arguments": {
+    "table": "$c1", "category": "shop", "value": "amount"}}]}  # fmt: skip
+
+
+def test_ask_prints_the_answer_alone_and_keeps_its_evidence(folder: Path):
+    done = run(folder, [LOOK, RANK, "B"], "ask", "Which shop sells most?", "sales.csv")
+    assert (done.returncode, done.stdout) == (0, "B\n"), done.stderr
+    assert "called read_csv_file" in done.stderr
+    (path,) = (folder / "home" / "runs").glob("*/evidence.json")
+    evidence = json.loads(path.read_text(encoding="utf-8"))
+    assert (evidence["answer"], evidence["stop_reason"]) == ("B", "answered")
+    assert evidence["question"] == "Which shop sells most?"
+    assert str(folder / "sales.csv") in evidence["sources"]
+    calls = [action["tool"] for turn in evidence["trajectory"] for action in turn["actions"]]
+    assert calls == ["read_csv_file", "rank_categories"]
+
+
+def test_ask_shows_its_work_on_request(folder: Path):
+    done = run(folder, [LOOK, "B"], "ask", "Which shop?", "sales.csv", "--show-work", "-q")
+    assert done.stdout == "B\n"
+    assert "I look." in done.stderr
+    assert "> read_csv_file" in done.stderr
+
+
+def test_ask_in_chinese(folder: Path):
+    done = run(folder, [LOOK, "B 店"], "ask", "哪个门店卖得最多？", "sales.csv", lang="zh_CN.UTF-8")
+    assert (done.returncode, done.stdout) == (0, "B 店\n"), done.stderr
+    assert "已调用 read_csv_file" in done.stderr
+
+
+def test_a_forced_answer_is_partial(folder: Path):
+    done = run(folder, [LOOK, "B, I think"], "ask", "Which shop?", "sales.csv",
+               "--max-iterations", "2")  # fmt: skip
+    assert (done.returncode, done.stdout) == (3, "B, I think\n"), done.stderr
+    assert "limit of 2" in done.stderr
+
+
+def test_no_answer_at_all_is_a_failure(folder: Path):
+    done = run(folder, [{"error": "refused"}], "ask", "Which shop?")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "refused" in done.stderr
+
+
+def test_what_was_found_before_the_budget_ran_out_is_no_answer(folder: Path):
+    done = run(folder, [LOOK, RANK, "B"], "ask", "Which shop?", "sales.csv", "--max-calls", "2")
+    assert (done.returncode, done.stdout) == (3, ""), done.stderr
+    assert "No answer was given" in done.stderr
+
+
+# -- interruption and doctor
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_leaves_a_truthful_record_and_says_where(folder: Path):
+    command = [*PLANLOOM, "run", "best shop?", "sales.csv", "--json"]
+    with subprocess.Popen(
+        command, cwd=folder, env=_environment(folder, [PLAN], "C"), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, encoding="utf-8",
+    ) as process:  # fmt: skip
+        assert process.stdout
+        assert process.stderr
+        for line in process.stdout:
+            if json.loads(line).get("state") == "running":
+                process.send_signal(signal.SIGINT)
+                break
+        process.stdout.read()
+        said = process.stderr.read()
+        assert process.wait(timeout=60) == 130
+    task = _task(folder)
+    assert task["status"] == "cancelled"
+    assert re.search(r"Cancelled\..*runs", said)
+
+
+def test_doctor_tries_the_configured_model(folder: Path):
+    script: list[object] = [{"tool_calls": [{"name": "report", "arguments": {"word": "ready"}}]}]
+    done = run(folder, script, "doctor", "--check-model")
+    assert done.returncode == 0, done.stdout
+    assert "makes native tool calls" in done.stdout
+
+
+def test_doctor_says_what_a_broken_model_said(folder: Path):
+    done = run(folder, [{"error": "no such model"}], "doctor", "--check-model", "--json")
+    assert done.returncode == 1
+    (check,) = [c for c in json.loads(done.stdout)["checks"] if c["group"] == "model"]
+    assert (check["ok"], check["mend"]) == (False, "no such model")

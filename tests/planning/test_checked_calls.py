@@ -177,7 +177,11 @@ def test_long_schemas_are_outlined():
     ("schema", "good", "bad"),
     [
         ({"type": "dict", "properties": {"a": {"type": "float"}}}, {"a": 1}, {"a": "1"}),
-        ({"properties": {"a": {"type": "tuple", "items": {"type": "int"}}}}, {"a": [1]}, {"a": [""]}),
+        (
+            {"properties": {"a": {"type": "tuple", "items": {"type": "int"}}}},
+            {"a": [1]},
+            {"a": [""]},
+        ),
         ({"type": "dict", "properties": {"a": {"type": "any"}}}, {"a": [None]}, {"b": 1}),
         ({"properties": {"a": {"type": "String", "default": 5}}}, {"a": 5}, {"a": 6}),
         ({"properties": {"a": {"type": "HashMap"}}}, {"a": {"b": 1}}, {"a": 1}),
@@ -185,7 +189,7 @@ def test_long_schemas_are_outlined():
         ({"type": "object", "additionalProperties": True}, {"a": 1}, None),
         ({"properties": {"a": {"type": "integer", "required": True}}}, {"a": 1}, {"a": "x"}),
     ],
-)  # fmt: skip
+)
 def test_schemas_of_other_dialects_are_understood(
     schema: dict[str, object], good: object, bad: object
 ):

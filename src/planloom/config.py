@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +35,8 @@ class Setting:
         """The value for people and logs; secrets never appear."""
         if self.value is None:
             return "(not set)"
-        if any(word in self.name for word in _SECRET_WORDS):
+        # A number is a limit, such as tokens_per_minute.
+        if isinstance(self.value, str) and any(word in self.name for word in _SECRET_WORDS):
             return "(set, hidden)"
         # A password may stand in an address: https://user:password@host
         return re.sub(r"(?<=://)[^/@\s]+@", "***@", str(self.value))
@@ -48,21 +50,35 @@ class _Definition:
     fallback_variable: str = ""
     """A variable of other tools that is read when ours is not set."""
     minimum: float | None = None
+    choices: tuple[str, ...] = ()
+    """All that a text may be; any where empty."""
 
+
+_SAID_OR_GUESSED = ("auto", "yes", "no")
 
 _DEFINITIONS = (
     _Definition("home", ".planloom", str),
     _Definition("model", None, str),
     _Definition("base_url", None, str, fallback_variable="OPENAI_BASE_URL"),
     _Definition("api_key", None, str, fallback_variable="OPENAI_API_KEY"),
-    _Definition("price_input", None, float, minimum=0),
-    _Definition("price_output", None, float, minimum=0),
     _Definition("max_iterations", 10, int, minimum=1),
-    _Definition("llm_timeout_s", 120.0, float, minimum=0),
+    _Definition("llm_timeout_s", 120.0, float, minimum=0.1),
     _Definition("tool_timeout_s", 30.0, float, minimum=0),
     _Definition("max_output_chars", 10_000, int, minimum=1),
     _Definition("rate_limit_retry_max", 5, int, minimum=0),
     _Definition("rate_limit_retry_base_delay_s", 10.0, float, minimum=0),
+    _Definition("rate_limit_retry_max_wait_s", 120.0, float, minimum=0),
+    _Definition("requests_per_minute", None, int, minimum=1),
+    _Definition("tokens_per_minute", None, int, minimum=1),
+    _Definition("context_tokens", None, int, minimum=256),
+    _Definition("max_reply_tokens", None, int, minimum=1),
+    _Definition("model_is_small", "auto", str, choices=_SAID_OR_GUESSED),
+    _Definition("model_tools", "auto", str, choices=_SAID_OR_GUESSED),
+    _Definition("model_json_schema", "auto", str, choices=_SAID_OR_GUESSED),
+    _Definition("model_images", "auto", str, choices=_SAID_OR_GUESSED),
+    _Definition("model_audio", "auto", str, choices=_SAID_OR_GUESSED),
+    _Definition("price_input", None, float, minimum=0),
+    _Definition("price_output", None, float, minimum=0),
     _Definition("batch_question_delay_s", 0.0, float, minimum=0),
 )
 
@@ -123,20 +139,50 @@ def _resolve(
     return Setting(name, definition.default, "default")
 
 
+_WANTED = {
+    int: ("a whole number", "整数"),
+    float: ("a number", "数字"),
+    str: ("text", "文字"),
+}
+
+
 def _convert(definition: _Definition, value: object, source: str) -> SettingValue:
     try:
         converted = definition.kind(str(value))
     except ValueError as error:
-        wanted = {int: "a whole number", float: "a number", str: "text"}[definition.kind]
-        raise ConfigError(
-            f"Setting {definition.name} from {source} is {value!r}; it must be {wanted}."
-        ) from error
-    if definition.minimum is not None and float(converted) < definition.minimum:
-        raise ConfigError(
-            f"Setting {definition.name} from {source} is {value!r}; "
-            f"it must be at least {definition.minimum:g}."
-        )
+        raise _wrong(definition, value, source, *_WANTED[definition.kind]) from error
+    if isinstance(converted, str):
+        return _chosen(definition, converted, source)
+    if not isfinite(converted):
+        raise _wrong(definition, value, source, *_WANTED[definition.kind])
+    if definition.minimum is not None and converted < definition.minimum:
+        least = f"{definition.minimum:g}"
+        raise _wrong(definition, value, source, f"at least {least}", f"不小于 {least} 的数")
     return converted
+
+
+def _chosen(definition: _Definition, value: str, source: str) -> str:
+    choices = definition.choices
+    if not choices:
+        return value
+    if value.strip().lower() not in choices:
+        raise _wrong(
+            definition,
+            value,
+            source,
+            f"{', '.join(choices[:-1])} or {choices[-1]}",
+            f"{'、'.join(choices[:-1])} 或 {choices[-1]}",
+        )
+    return value.strip().lower()
+
+
+def _wrong(
+    definition: _Definition, value: object, source: str, wanted: str, wanted_zh: str
+) -> ConfigError:
+    return ConfigError(
+        f"Setting {definition.name} from {source} is {value!r}; it must be {wanted}.",
+        zh=f"设置项 {definition.name}（来自 {source}）的值是 {value!r}，应为{wanted_zh}。",
+    )
 
 
 def _read_config_file(path: Path) -> Mapping[str, object]:
@@ -145,11 +191,16 @@ def _read_config_file(path: Path) -> Mapping[str, object]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}. Mend or remove it.") from error
+        raise ConfigError(
+            f"{path} cannot be read: {error}. Mend or remove it.",
+            zh=f"无法读取 {path}：{error}。请修正或删除它。",
+        ) from error
     known = {definition.name for definition in _DEFINITIONS}
     for name in values:
         if name not in known:
+            names = ", ".join(sorted(known))
             raise ConfigError(
-                f"{path} sets '{name}', which is no setting. Known: {', '.join(sorted(known))}."
+                f"{path} sets '{name}', which is no setting. Known: {names}.",
+                zh=f"{path} 中的“{name}”不是有效的设置项。可用的有：{names}。",
             )
     return values

@@ -8,7 +8,8 @@ from time import monotonic
 
 from planloom.errors import ModelError
 from planloom.models.chat_model import Json
-from planloom.models.http_client import HttpAnswer, timeout_error
+from planloom.models.connection_errors import timeout_error
+from planloom.models.http_client import HttpAnswer
 from planloom.models.provider_errors import Endpoint, error_inside_answer, error_of, read_refusal
 from planloom.models.reply_reading import ReplyReader, parse_json
 from planloom.models.sse import EventReader
@@ -56,6 +57,7 @@ class ChunkStream:
                         self._has_begun = True
                         if piece.lstrip().startswith((b"{", b"<")):
                             # A server that does not stream, whatever it was asked.
+                            self._is_over = True
                             return [piece + await self._answer.read()], True
             except TimeoutError as error:
                 raise timeout_error(self._endpoint, self._timeout_s) from error

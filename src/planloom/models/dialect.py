@@ -29,11 +29,13 @@ _STATUSES = {400, 404, 405, 415, 422, 500, 501}
 class Dialect:
     """The differences of one provider from OpenAI's interface, learned from its refusals."""
 
-    def __init__(self, *, max_tokens_field: str = "max_tokens"):
+    def __init__(self, *, max_tokens_field: str = "max_tokens", sends_thinking: bool = False):
         self.max_tokens_field = max_tokens_field
         self.schema_mode: SchemaMode = "strict"
+        self.sends_thinking = sends_thinking
         self.takes_tools = True
         self.takes_streams = True
+        self._has_renamed = False
         self._dropped: set[str] = set()
 
     def takes(self, field: str) -> bool:
@@ -47,9 +49,21 @@ class Dialect:
         ends.
         """
         words = refusal.words.lower()
-        if refusal.status not in _STATUSES or refusal.says_too_long or not _REFUSES.search(words):
+        if refusal.status not in _STATUSES or refusal.says_too_long:
+            return False
+        if self._learn_thinking(words):
+            return True
+        if not _REFUSES.search(words):
             return False
         return self._learn_limit(words, sent) or self._learn_field(words, sent)
+
+    def _learn_thinking(self, words: str) -> bool:
+        """Some providers insist on their thinking, others refuse it."""
+        if "reasoning_content" not in words or "reasoning_content" in self._dropped:
+            return False
+        self._dropped.add("reasoning_content")
+        self.sends_thinking = not self.sends_thinking
+        return True
 
     def _learn_limit(self, words: str, sent: Collection[str]) -> bool:
         """OpenAI renamed max_tokens; others do not know the new name."""
@@ -57,10 +71,10 @@ class Dialect:
         if field not in sent or not re.search(rf"\b{field}\b", words):
             return False
         other = "max_tokens" if field == "max_completion_tokens" else "max_completion_tokens"
-        if "renamed" in self._dropped:
+        if self._has_renamed:
             self._dropped.add(field)
         else:
-            self._dropped.add("renamed")
+            self._has_renamed = True
             self.max_tokens_field = other
         return True
 

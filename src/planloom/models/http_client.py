@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import ssl
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.request import getproxies_environment
 
 from planloom.errors import ModelError
+from planloom.models.connection_errors import connection_error
 from planloom.models.provider_errors import Endpoint
 from planloom.models.proxies import proxy_for
 
@@ -78,7 +77,9 @@ class HttpClient:
 
     def error_of(self, error: Exception) -> ModelError:
         """Return the error that tells what broke the connection."""
-        return _connection_error(self._endpoint, error, self._timeout_s)
+        return connection_error(
+            self._endpoint, error, timeout_s=self._timeout_s, connect_s=_connect_s(self._timeout_s)
+        )
 
     async def _post(
         self, session: aiohttp.ClientSession, body: bytes, *, stream: bool
@@ -177,6 +178,10 @@ def _headers(api_key: str | None) -> Mapping[str, str]:
     return headers | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
 
 
+def _connect_s(timeout_s: float) -> float:
+    return min(_CONNECT_TIMEOUT_S, timeout_s)
+
+
 @cache
 def _timeout(timeout_s: float, *, stream: bool) -> aiohttp.ClientTimeout:
     """Return the limits of each phase; a stream may last as long as it goes on."""
@@ -184,69 +189,8 @@ def _timeout(timeout_s: float, *, stream: bool) -> aiohttp.ClientTimeout:
 
     return aiohttp.ClientTimeout(
         total=None if stream else timeout_s,
-        sock_connect=min(_CONNECT_TIMEOUT_S, timeout_s),
+        sock_connect=_connect_s(timeout_s),
         sock_read=timeout_s,
-    )
-
-
-def _connection_error(endpoint: Endpoint, error: Exception, timeout_s: float) -> ModelError:
-    """Return the error that tells what broke a connection, and what to do."""
-    import aiohttp
-
-    url, reason = endpoint.base_url, endpoint.redact(_reason(error))
-    if isinstance(error, TimeoutError):
-        return timeout_error(endpoint, timeout_s)
-    if isinstance(error, aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError):
-        return ModelError(
-            f"The proxy on the way to {url} cannot be used: {reason}. Check HTTP_PROXY and "
-            "HTTPS_PROXY, or list the host in NO_PROXY.",
-            zh=f"无法通过代理访问 {url}：{reason}。"
-            "请检查 HTTP_PROXY 和 HTTPS_PROXY，或把该主机加入 NO_PROXY。",
-        )
-    if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError | ssl.CertificateError):
-        return ModelError(
-            f"No secure connection to {url}: {reason}. Check PLANLOOM_BASE_URL; where a company "
-            "proxy has certificates of its own, name them with SSL_CERT_FILE.",
-            zh=f"无法与 {url} 建立安全连接：{reason}。请检查 PLANLOOM_BASE_URL；"
-            "若公司代理使用自有证书，请用 SSL_CERT_FILE 指定。",
-        )
-    if isinstance(error, aiohttp.ClientConnectorDNSError | socket.gaierror):
-        return ModelError(
-            f"The host of {url} is not found: {reason}. "
-            "Check PLANLOOM_BASE_URL and the network connection.",
-            zh=f"找不到 {url} 的主机：{reason}。请检查 PLANLOOM_BASE_URL 和网络连接。",
-        )
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return ModelError(
-            f"No connection to {url}: {reason}. Is the server running there? "
-            "Start it, or set PLANLOOM_BASE_URL to where it is.",
-            zh=f"无法连接 {url}：{reason}。该地址的服务是否已启动？"
-            "请启动它，或把 PLANLOOM_BASE_URL 设为正确的地址。",
-        )
-    if isinstance(error, aiohttp.InvalidURL | ValueError):
-        return ModelError(
-            f"'{url}' is no address that can be asked. Set PLANLOOM_BASE_URL to one such as "
-            "https://api.openai.com/v1.",
-            zh=f"“{url}”不是有效的地址。请把 PLANLOOM_BASE_URL 设为"
-            "形如 https://api.openai.com/v1 的地址。",
-        )
-    return ModelError(
-        f"The connection to {url} broke off while model '{endpoint.model}' answered: {reason}. "
-        "Try again; if it stays so, look at the server's log.",
-        zh=f"模型“{endpoint.model}”回答时与 {url} 的连接中断：{reason}。"
-        "请重试；若一直如此，请查看服务器日志。",
-        transient=True,
-    )
-
-
-def timeout_error(endpoint: Endpoint, timeout_s: float) -> ModelError:
-    """Return the error that tells of a model that took too long."""
-    return ModelError(
-        f"Model '{endpoint.model}' at {endpoint.base_url} gave no answer within {timeout_s:g} s. "
-        "Try again, or allow it more time with PLANLOOM_LLM_TIMEOUT_S.",
-        zh=f"{endpoint.base_url} 上的模型“{endpoint.model}”在 {timeout_s:g} 秒内没有回答。"
-        "请重试，或用 PLANLOOM_LLM_TIMEOUT_S 延长时限。",
-        transient=True,
     )
 
 
@@ -258,10 +202,3 @@ def _too_long() -> ModelError:
         zh=f"收到的回答超过 {limit} MB，不可能是模型的输出。"
         "请检查 PLANLOOM_BASE_URL 是否为模型服务的地址。",
     )
-
-
-def _reason(error: Exception) -> str:
-    """Return the system's words for an error, in one short line."""
-    cause = getattr(error, "os_error", None) or error
-    words = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-    return " ".join(str(words).split())[:200]

@@ -66,7 +66,9 @@ class OpenAICompatibleModel:
         self._max_reply_tokens = max_reply_tokens
         self._endpoint = Endpoint(name, shown, api_key)
         self._http = HttpClient(self._endpoint, address, timeout_s=timeout_s, proxies=proxies)
-        self._dialect = Dialect(max_tokens_field=max_tokens_field)
+        self._dialect = Dialect(
+            max_tokens_field=max_tokens_field, sends_thinking=self._traits.wants_thinking_back
+        )
         self._counter = PromptCounter()
         self._encoded_tools: dict[tuple[int, _Encoder], tuple[object, bytes]] = {}
 
@@ -158,7 +160,7 @@ class OpenAICompatibleModel:
             if request.tools and request.tool_choice != "none":
                 return [*messages, self._encode_tools(request.tools, encode_tools_in_words)]
             return messages
-        if self._traits.wants_thinking_back:
+        if self._dialect.sends_thinking:
             return history.encoded(encode_message_with_thinking)
         return history.encoded(encode_message)
 

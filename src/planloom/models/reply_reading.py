@@ -73,8 +73,9 @@ class ReplyReader:
         self.has_choice = True
         self._finish = _text(choice.get("finish_reason")) or self._finish
         self._usage = _usage(choice) or self._usage
-        message = _object(choice.get("message")) or _object(choice.get("delta"))
-        return self._read_message(message) + self._read_text(_text(choice.get("text")))
+        whole = _object(choice.get("message"))
+        shown = self._read_message(whole or _object(choice.get("delta")), is_whole=bool(whole))
+        return shown + self._read_text(_text(choice.get("text")))
 
     def reply(self) -> Reply:
         """Return what has been read; `usage` is empty where the server said nothing of it."""
@@ -96,14 +97,14 @@ class ReplyReader:
         pending, self._pending = self._pending, ""
         return self._filter.feed(_whole_characters(pending)) + self._filter.finish()
 
-    def _read_message(self, message: Mapping[str, Json]) -> str:
+    def _read_message(self, message: Mapping[str, Json], *, is_whole: bool) -> str:
         for name in ("reasoning_content", "reasoning", "thinking"):
             thought = _text(message.get(name))
             if thought:  # some servers send the same under two names
                 self._thinking.append(thought)
                 break
         self._refusal.append(_text(message.get("refusal")))
-        self._read_calls(message)
+        self._read_calls(message, is_whole=is_whole)
         return self._read_text(self._content(message.get("content")))
 
     def _content(self, content: Json) -> str:
@@ -127,10 +128,11 @@ class ReplyReader:
             piece, self._pending = piece[:-1], piece[-1]
         return self._filter.feed(_whole_characters(piece))
 
-    def _read_calls(self, message: Mapping[str, Json]) -> None:
-        for call in map(_object, _list(message.get("tool_calls"))):
+    def _read_calls(self, message: Mapping[str, Json], *, is_whole: bool) -> None:
+        for position, call in enumerate(map(_object, _list(message.get("tool_calls")))):
             function = _object(call.get("function")) or call
-            index = call.get("index")
+            # In a whole message, each entry is a call, whatever its index and id say.
+            index = position if is_whole else call.get("index")
             self._calls.add(
                 index=index if isinstance(index, int) else None,
                 id=_text(call.get("id")),

@@ -1,0 +1,169 @@
+"""Asks a model again when a later try may succeed, and tells of every wait."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from planloom.errors import ModelError
+from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
+from planloom.notes import Note
+
+
+class ModelNotice(Protocol):
+    """Something about a model that a user who waits wants to know."""
+
+    @property
+    def note(self) -> Note:
+        """What happens, in words."""
+        ...
+
+
+Announce = Callable[[ModelNotice], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryNotice:
+    """A model is going to be asked again, after a wait."""
+
+    model: str
+    wait_s: float
+    attempt: int
+    """Which try comes after the wait; the first of all was 1."""
+    reason: ModelError
+
+    @property
+    def note(self) -> Note:
+        """What happens, in words."""
+        return Note(
+            "Model '{model}' will be asked again in {seconds} s (try {attempt}): {reason_en}",
+            "将在 {seconds} 秒后再次调用模型“{model}”（第 {attempt} 次尝试）：{reason_zh}",
+            {
+                "model": self.model,
+                "seconds": f"{self.wait_s:.3g}" if self.wait_s < 10 else f"{self.wait_s:.0f}",
+                "attempt": self.attempt,
+                "reason_en": self.reason.text("en"),
+                "reason_zh": self.reason.text("zh"),
+            },
+        )
+
+
+class RetryingModel:
+    """A `ChatModel` that repeats what failed for a passing reason: 429, 5xx, 408, a dropped
+    connection, a time-out.
+
+    It waits as long as the provider says (Retry-After), else twice as long each time, with jitter.
+    A stream is repeated only while nothing of it has been passed on.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        retries: int = 5,
+        base_delay_s: float = 10.0,
+        max_wait_s: float = 120.0,
+        announce: Announce | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ):
+        """Wrap `model`; `max_wait_s` bounds the waits of one call taken together."""
+        self._model = model
+        self._retries = retries
+        self._base_delay_s = base_delay_s
+        self._max_wait_s = max_wait_s
+        self._announce = announce
+        self._sleep = sleep
+        self._uniform = uniform
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    @property
+    def traits(self) -> ModelTraits:
+        """What it can do."""
+        return self._model.traits
+
+    async def reply(self, request: ChatRequest, /) -> Reply:
+        """Return the whole reply.
+
+        Raises:
+            ModelError: none could be had, also not after the retries.
+        """
+        waited_s = 0.0
+        for attempt in range(1, self._retries + 2):
+            try:
+                return await self._model.reply(request)
+            except ModelError as error:
+                waited_s += await self._wait_after(error, attempt, waited_s)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def stream(self, request: ChatRequest, /) -> AsyncIterator[str | Reply]:
+        """Yield pieces of the reply's text as they come, at last the whole `Reply`.
+
+        Raises:
+            ModelError: as for `reply`, or the stream broke after its first piece; the error is
+                `transient` when asking for a new one may help.
+        """
+        waited_s = 0.0
+        for attempt in range(1, self._retries + 2):
+            has_begun = False
+            try:
+                async for piece in self._model.stream(request):
+                    has_begun = True
+                    yield piece
+            except ModelError as error:
+                if has_begun:
+                    raise
+                waited_s += await self._wait_after(error, attempt, waited_s)
+            else:
+                return
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self._model.close()
+
+    async def _wait_after(self, error: ModelError, attempt: int, waited_s: float) -> float:
+        """Wait until the next try may be made; return the seconds waited.
+
+        Raises:
+            ModelError: `error`, when no further try is to be made.
+        """
+        left_s = self._max_wait_s - waited_s
+        if not error.transient or attempt > self._retries:
+            raise error
+        if error.retry_after_s is not None and error.retry_after_s > left_s:
+            raise _too_long_to_wait(error, error.retry_after_s, self._max_wait_s) from error
+        wait_s = min(self._delay_s(error, attempt), left_s)
+        if wait_s <= 0 < self._base_delay_s and error.retry_after_s is None:
+            raise error
+        if self._announce is not None:
+            self._announce(
+                RetryNotice(model=self.name, wait_s=wait_s, attempt=attempt + 1, reason=error)
+            )
+        await self._sleep(wait_s)
+        return wait_s
+
+    def _delay_s(self, error: ModelError, attempt: int) -> float:
+        if error.retry_after_s is not None:
+            # Never sooner than asked; a little later, so that many runs do not come back at once.
+            return error.retry_after_s * self._uniform(1.0, 1.1)
+        return self._base_delay_s * 2 ** (attempt - 1) * self._uniform(0.75, 1.25)
+
+
+def _too_long_to_wait(error: ModelError, asked_s: float, max_wait_s: float) -> ModelError:
+    return ModelError(
+        f"{error} The provider asks to wait {asked_s:,.0f} s, longer than the {max_wait_s:g} s "
+        "that one call may wait. Try again later, or allow more with "
+        "PLANLOOM_RATE_LIMIT_RETRY_MAX_WAIT_S.",
+        zh=f"{error.text('zh')} 服务商要求等待 {asked_s:,.0f} 秒，"
+        f"超过了单次调用允许的 {max_wait_s:g} 秒。"
+        "请稍后再试，或调大 PLANLOOM_RATE_LIMIT_RETRY_MAX_WAIT_S。",
+        status=error.status,
+        retry_after_s=asked_s,
+    )

@@ -107,6 +107,14 @@ def test_planner_that_repeats_a_failing_call_is_told_and_then_stopped(run_virtua
     assert "the same call has failed in 2 plans: no such file" in w.planner.views[-1].problems[0]
 
 
+def test_same_call_twice_in_one_plan_has_failed_in_one_plan(run_virtually: Run):
+    twins = plan(Step(id="a", tool="read"), Step(id="b", tool="read"))
+    w = world(twins, twins, steps=FakeSteps(script={name: ["busy"] for name in "ab"}, retries=0))
+    task = run_virtually(w.run())
+    assert task.status == "succeeded"
+    assert task.epoch == 2
+
+
 def test_no_plan_at_all_is_failed_and_says_so(run_virtually: Run):
     task = run_virtually(world(None).run())
     assert task.status == "failed"

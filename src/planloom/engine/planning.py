@@ -111,8 +111,9 @@ class Planning:
         ]
         for step in plan.steps:
             failed = [record for record in failures if self._is_call(record, step)]
-            if len(failed) >= 2:
-                what = f"the same call has failed in {len(failed)} plans: {failed[-1].error}"
+            plans = {record.epoch for record in failed}
+            if len(plans) >= 2:
+                what = f"the same call has failed in {len(plans)} plans: {failed[-1].error}"
                 mend = "Call it in another way, or reach the goal without it."
                 yield PlanProblem(severity="error", step=step.id, argument="", what=what, mend=mend)
 

@@ -274,7 +274,7 @@ class Agent:
 
         limits = self._run_limits()
         if self._model is None or isinstance(self._model, str):
-            return open_model(settings, limits, announce=_log.warning)
+            return open_model(settings, limits, announce=_warn, lang=self._lang)
         return setup_of(self._model, limits, settings, is_ours=False)
 
     def _run_limits(self) -> Limits:
@@ -290,6 +290,10 @@ class Agent:
 
         place = Workplace.of(settings, self._new_registry(), sinks)
         return replace(place, home=self._home or place.home)
+
+
+def _warn(text: str) -> None:
+    _log.warning("%s", text)
 
 
 def _outcome(finished: FinishedRun, *, answer: str = "", bill: Bill | None = None) -> Outcome:

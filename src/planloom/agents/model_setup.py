@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from planloom.budget import Budget, Limits
 from planloom.config import Settings
@@ -12,7 +11,8 @@ from planloom.errors import ConfigError
 from planloom.events import EventStream
 from planloom.models.chat_model import ChatModel
 from planloom.models.metered import MeteredModel
-from planloom.models.prices import Price, find_price
+from planloom.models.prices import Price, find_prices
+from planloom.notes import Lang
 
 Announce = Callable[[str], None]
 """Tells the user of a wait before another try, or of a change to another model."""
@@ -31,8 +31,8 @@ class ModelSetup:
     """A model that can be talked to, what it costs, and the budget of the run that uses it."""
 
     model: ChatModel
-    price: Price | None
-    """None where nobody told it."""
+    prices: Mapping[str, Price | None]
+    """By the beginning of the name of the model that answers; None where nobody told it."""
     budget: Budget
     is_ours: bool = True
     """Whether it was opened for this run, and is closed after it."""
@@ -44,7 +44,9 @@ class ModelSetup:
 
     def metered(self, events: EventStream) -> MeteredModel:
         """Return the model with every call recorded and kept within the budget."""
-        return MeteredModel(self.model, budget=self.budget, price=self.price, events=events)
+        return MeteredModel(
+            self.model, budget=self.budget, price=None, prices=self.prices, events=events
+        )
 
 
 def is_model_configured(settings: Settings) -> bool:
@@ -52,40 +54,44 @@ def is_model_configured(settings: Settings) -> bool:
     return bool(settings["model"])
 
 
-def open_model(settings: Settings, limits: Limits, *, announce: Announce) -> ModelSetup:
+def open_model(
+    settings: Settings, limits: Limits, *, announce: Announce, lang: Lang = "en"
+) -> ModelSetup:
     """Return the model that the settings name, with a new budget; nothing is sent yet.
+
+    `announce` is told in the language `lang`.
 
     Raises:
         ConfigError: none is named, or one cannot be reached in the way that the settings say.
     """
     if not is_model_configured(settings):
         raise _no_model()
-    name = str(settings["model"])
-    if name.startswith("scripted:"):
-        from planloom.models.scripted import ScriptedModel
-
-        return setup_of(ScriptedModel.from_file(Path(name[9:])), limits, settings)
+    # Loads the HTTP client, which a report without a model need not pay for.
     from planloom.models.connect import connect
 
-    return setup_of(connect(settings, announce=announce), limits, settings)
+    model = connect(settings, announce=lambda notice: announce(notice.note.text(lang)))
+    return setup_of(model, limits, settings, names=str(settings["model"]))
 
 
 def setup_of(
-    model: ChatModel, limits: Limits, settings: Settings, *, is_ours: bool = True
+    model: ChatModel, limits: Limits, settings: Settings, *, names: str = "", is_ours: bool = True
 ) -> ModelSetup:
-    """Return the setup of a model that is there already."""
+    """Return the setup of a model that is there already.
+
+    `names` are those of the models that may answer, when they are others than the model's own.
+    """
     return ModelSetup(
         model=model,
-        price=_price_of(model.name, settings),
+        prices=_prices_of(names or model.name, settings),
         budget=Budget(limits),
         is_ours=is_ours,
     )
 
 
-def _price_of(model: str, settings: Settings) -> Price | None:
+def _prices_of(models: str, settings: Settings) -> Mapping[str, Price | None]:
     base_url = settings["base_url"]
-    return find_price(
-        model,
+    return find_prices(
+        models,
         base_url=None if base_url is None else str(base_url),
         price_input=_number(settings, "price_input"),
         price_output=_number(settings, "price_output"),
@@ -93,8 +99,8 @@ def _price_of(model: str, settings: Settings) -> Price | None:
 
 
 def _number(settings: Settings, name: str) -> float | None:
-    setting = settings.values.get(name)
-    return None if setting is None or setting.value is None else float(setting.value)
+    value = settings[name]
+    return None if value is None else float(value)
 
 
 def _no_model() -> ConfigError:

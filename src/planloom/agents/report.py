@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from planloom.agents.input_files import existing_file
 from planloom.agents.model_setup import ModelSetup, open_model, setup_of
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared, run_sync
 from planloom.analysis.report.deliverable import FORMATS, check_target
@@ -139,7 +140,7 @@ async def make_report(
     _check_formats(formats)
     if not files:
         raise InputError("No data file was given.", zh="没有指定数据文件。")
-    inputs = tuple(_existing_file(path) for path in files)
+    inputs = tuple(existing_file(path) for path in files)
     check_target(target)
     request = ReportRequest(
         goal=goal,
@@ -239,40 +240,3 @@ def _check_formats(formats: Sequence[str]) -> None:
             f"Known: {', '.join(FORMATS)}.",
             zh=f"未知格式 {'、'.join(unknown) or '（空）'}。可用：{'、'.join(FORMATS)}。",
         )
-
-
-def _existing_file(path: Path) -> Path:
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"The name of the file {str(path)!r} is no valid text. Rename it.",
-            zh=f"文件名 {str(path)!r} 不是有效的文字，请重命名。",
-        ) from error
-    if path.is_dir():
-        raise InputError(
-            f"'{path}' is a folder. Name the data file inside it.",
-            zh=f"“{path}”是文件夹，请指定其中的数据文件。",
-        )
-    if not path.is_file():
-        near = _nearest(path)
-        raise InputError(
-            f"There is no file '{path}'." + (f" Did you mean '{near}'?" if near else ""),
-            zh=f"文件“{path}”不存在。" + (f"是否指“{near}”？" if near else ""),
-        )
-    if not os.access(path, os.R_OK):
-        raise InputError(
-            f"'{path}' may not be read. Change its permissions.",
-            zh=f"没有读取“{path}”的权限，请修改文件权限。",
-        )
-    return path.resolve()
-
-
-def _nearest(path: Path) -> str:
-    from difflib import get_close_matches
-
-    if not path.parent.is_dir():
-        return ""
-    names = [entry.name for entry in path.parent.iterdir() if entry.is_file()]
-    found = get_close_matches(path.name, names, n=1)
-    return str(path.parent / found[0]) if found else ""

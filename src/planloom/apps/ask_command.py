@@ -50,7 +50,7 @@ def run(question: str, files: Sequence[Path], options: ModelOptions, choices: As
     settings = options.settings(max_iterations=choices.max_iterations)
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
-        model = open_model(settings, options.limits(), announce=shown.say)
+        model = open_model(settings, options.limits(), announce=shown.say, lang=own)
         request = QuestionRequest(
             question=question,
             files=existing_files(files),

@@ -105,7 +105,7 @@ def _toolsets() -> list[Check]:
 def _model(settings: Settings, lang: Lang) -> Check:
     """Call the configured model once."""
     try:
-        found = asyncio.run(_try_model(settings))
+        found = asyncio.run(_try_model(settings, lang))
     except PlanloomError as error:
         return Check("model", str(settings["model"] or "-"), ok=False, found="",
                      mend=error.text(lang))  # fmt: skip
@@ -117,8 +117,8 @@ def _model(settings: Settings, lang: Lang) -> Check:
     return Check("model", found.model, ok=True, found=said)
 
 
-async def _try_model(settings: Settings) -> ModelCheck:
-    setup = open_model(settings, Limits(max_calls=1), announce=_to_stderr)
+async def _try_model(settings: Settings, lang: Lang) -> ModelCheck:
+    setup = open_model(settings, Limits(max_calls=1), announce=_to_stderr, lang=lang)
     try:
         return await try_model(setup.model)
     finally:

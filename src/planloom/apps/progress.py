@@ -125,7 +125,8 @@ class _Steps:
         plan = cast("dict[str, list[dict[str, str]]]", event.data["plan"])
         for part in plan["steps"]:
             key = f"{event.run}/{event.data['epoch']}.{part['id']}"
-            self.by_key[key] = _Step(part["description"] or part["id"])
+            # Steps that were started ahead come again with the whole plan.
+            self.by_key.setdefault(key, _Step(part["description"] or part["id"]))
 
 
 def _time(event: Event) -> datetime:

@@ -46,7 +46,7 @@ def run(files: Sequence[Path], goal: str, options: ModelOptions, choices: Report
         with progress(own, json=choices.json, quiet=choices.quiet) as shown:
             if is_model_configured(settings) and not choices.no_model:
                 use = ModelUse(
-                    setup=open_model(settings, limits, announce=shown.say),
+                    setup=open_model(settings, limits, announce=shown.say, lang=own),
                     send_personal_data=choices.send_personal_data,
                 )
             work = make_report(

@@ -52,7 +52,7 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
     settings = options.settings()
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
-        model = open_model(settings, options.limits(), announce=shown.say)
+        model = open_model(settings, options.limits(), announce=shown.say, lang=own)
         registry = builtin_registry()
         can_ask = is_attended()
         request = GoalRequest(

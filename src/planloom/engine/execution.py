@@ -24,7 +24,7 @@ from planloom.engine.protocols import (
 from planloom.engine.rollback import Rollback
 from planloom.engine.runtime import Handle, Runtime
 from planloom.engine.step_work import AskWork, Backoff, StepWork
-from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task
+from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task, weightier
 from planloom.errors import PlanloomError, ToolError
 from planloom.events import EventStream
 from planloom.notes import Lang
@@ -406,7 +406,7 @@ class _Execution:
 
     async def _stop(self, kind: StopKind, why: str) -> None:
         """Start nothing more and call off what waits; what runs may end."""
-        self.task.stop = _weightier(self.task.stop, Stop(kind=kind, why=why))
+        self.task.stop = weightier(self.task.stop, Stop(kind=kind, why=why))
         asked = [handle for handle, _ in self.asked.values()]
         self.asked.clear()
         await self.runtime.cancel(asked)
@@ -432,21 +432,3 @@ class _Execution:
         if isinstance(rules, StepRules) and rules.effect in {"pure", "read"}:
             return why
         return f"{why} It was running; its effect may have happened."
-
-
-_MAY_STILL_ROLL_BACK: frozenset[StopKind] = frozenset({"step", "budget", "model", "planning"})
-"""Stops after which steps that run may end, and fail."""
-
-
-def _weightier(first: Stop | None, later: Stop) -> Stop:
-    """Return the stop that stands: the first, unless the later one asks for more.
-
-    A rollback undoes more than a failed step does. A cancellation or a bug ends the run at once,
-    so that no rollback can follow, and the record must not say that one did.
-    """
-    if first is None or (later.kind == "rollback" and first.kind in _MAY_STILL_ROLL_BACK):
-        return later
-    if later.kind in {"cancelled", "crash"} and first.kind != later.kind:
-        undone = " The rollback was not finished." if first.kind == "rollback" else ""
-        return Stop(kind=later.kind, why=f"{later.why}{undone} Before: {first.why}")
-    return first

@@ -24,6 +24,9 @@ StopKind = Literal[
     "declined", "plan_only",
 ]  # fmt: skip
 
+_MAY_STILL_ROLL_BACK: frozenset[StopKind] = frozenset({"step", "budget", "model", "planning"})
+"""Stops after which steps that run may end, and fail."""
+
 OPEN_STATES: frozenset[StepState] = frozenset({"pending", "running", "waiting_approval"})
 """A step in any other state is not touched again."""
 
@@ -365,6 +368,20 @@ class Task:
         if self.stop is None or self.stop.kind in {"step", "plan_only"}:
             return ()
         return (Missing(step="", state=self.stop.kind, why=self.stop.why),)
+
+
+def weightier(first: Stop | None, later: Stop) -> Stop:
+    """Return the stop that stands: the first, unless the later one asks for more.
+
+    A rollback undoes more than a failed step does. A cancellation or a bug ends the run at once,
+    so that no rollback can follow, and the record must not say that one did.
+    """
+    if first is None or (later.kind == "rollback" and first.kind in _MAY_STILL_ROLL_BACK):
+        return later
+    if later.kind in {"cancelled", "crash"} and first.kind != later.kind:
+        undone = " The rollback was not finished." if first.kind == "rollback" else ""
+        return Stop(kind=later.kind, why=f"{later.why}{undone} Before: {first.why}")
+    return first
 
 
 def latest_complete(plans: Sequence[Plan]) -> int:

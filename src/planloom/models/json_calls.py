@@ -10,12 +10,15 @@ from planloom.models.json_repair import read_json
 from planloom.models.json_text import JsonData, UnreadableJsonError
 from planloom.models.written_calls import NOTHING, KnownTools, Reading, WrittenCall, as_json
 
-_NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "action")
+_NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "recipient_name", "action")
 _ARGUMENT_KEYS = (
     *("arguments", "parameters", "args", "kwargs", "params"),
     *("input", "tool_input", "action_input", "tool_args"),
 )
-_WRAPPER_KEYS = ("function", "function_call", "tool_call", "tool_calls", "function_calls")
+_WRAPPER_KEYS = (
+    *("function", "function_call", "function_calls"),
+    *("tool_call", "tool_calls", "tool_uses"),
+)
 _OTHER_KEYS = ("id", "type", "index", "thought", "thoughts", "reasoning")
 _PLAIN_NAME = re.compile(r"[\w.:/-]+")
 _BETWEEN = re.compile(r"[\s,;]*")
@@ -25,6 +28,7 @@ _CALL_KEY = re.compile(
 _NAME_GIVEN = re.compile(
     rf"\b(?:{'|'.join(_NAME_KEYS)})[\"'”]?\s*[:：]?\s*[\"'“](?P<name>[^\"'”\n]{{1,100}})[\"'”]"
 )
+_NAME_BEFORE = re.compile(r"\s*`?(?P<name>[\w.-]+)`?\s*[:：]?\s*(?=\{\s*[\"'“}])")
 _EXTRA = re.compile(r"(?:\s*[}\]])*")
 _OPENING = re.compile(r"[{\[]")
 
@@ -52,6 +56,20 @@ def read_json_calls(text: str, start: int, tools: KnownTools) -> Reading:
         # Closing brackets that are left over belong to the value before them.
         at = _past(text, _BETWEEN, _past(text, _EXTRA, read.end))
     return Reading(tuple(calls), (), at) if calls else NOTHING
+
+
+def read_named_json(text: str, tools: KnownTools) -> Reading:
+    """Return the call of a text that is a tool's name and a JSON object: `search {"q": "x"}`."""
+    named = _NAME_BEFORE.match(text)
+    if named is None or named["name"] not in tools:
+        return NOTHING
+    try:
+        end = read_json(text, named.end()).end
+    except UnreadableJsonError:
+        end = len(text)  # the check of the arguments says what is wrong
+    if text[end:].strip():
+        return NOTHING
+    return Reading((WrittenCall(tools.name(named["name"]), text[named.end() : end]),), (), end)
 
 
 def _past(text: str, pattern: re.Pattern[str], at: int) -> int:

@@ -1,8 +1,8 @@
 """Tool calls between the marks that open models are trained on, where a server let them through.
 
 Hermes, Qwen: <tool_call>{...}</tool_call>; Qwen Coder, Llama: <function=name>; GLM: <arg_key>;
-Claude: <invoke name="...">; Mistral: [TOOL_CALLS]; Llama: <|python_tag|>; Kimi and DeepSeek:
-<|tool_call_begin|>.
+Claude: <invoke name="...">; Mistral: [TOOL_CALLS]; Llama: <|python_tag|>; Granite, Phi:
+<|tool_call|>; Kimi, DeepSeek: <|tool_call_begin|>; gpt-oss: to=functions.name.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _FUNCTION = r"<function=(?P<function>[^>\n]+)>|<invoke name=\"(?P<invoke>[^\">\n
 _BAR = r"[|｜]"
 _SEP = r"[_▁]"
 _TOKEN = rf"<{_BAR}tool{_SEP}call{_SEP}begin{_BAR}>"
+_HARMONY = r"to=functions\.(?P<harmony>[\w.-]+)[^\n{]*?<\|message\|>"
 MARK = re.compile(
-    rf"{_TAG}|{_FUNCTION}|(?P<mistral>\[TOOL_CALLS\])|(?P<python><\|python_tag\|>)|(?P<token>{_TOKEN})"
+    rf"{_TAG}|{_FUNCTION}|(?P<mistral>\[TOOL_CALLS\]|<\|tool_calls?\|>)|(?P<python><\|python_tag\|>)|(?P<token>{_TOKEN})|{_HARMONY}"
 )
 """Where a marked call begins."""
 SIGNS_OF_MARKS = ("<tool", "<function", "<invoke", "[TOOL_CALLS]", "<|", "<｜")
@@ -40,6 +41,7 @@ _GLM_PAIR = re.compile(
     r"<arg_key>(?P<key>.*?)</arg_key>\s*<arg_value>(?P<value>.*?)</arg_value>", re.DOTALL
 )
 _MISTRAL_CALL = re.compile(r"\s*(?P<name>[\w.-]+)(?:\[CALL_ID\]\w+)?(?:\[ARGS\]|(?=\{))")
+_HARMONY_END = re.compile(r"<\|(?:call|end|return)\|>")
 _MESSAGE_END = re.compile(r"<\|e(?:om|ot)_id\|>|\Z")
 _TOKEN_NAME = re.compile(
     rf"\s*(?:function<{_BAR}tool{_SEP}sep{_BAR}>)?\s*(?:functions\.)?(?P<name>[\w.-]+)(?::\d+)?\s*"
@@ -48,6 +50,7 @@ _TOKEN_NAME = re.compile(
 _TOKEN_END = re.compile(rf"<{_BAR}tool{_SEP}call{_SEP}end{_BAR}>")
 _LEFT_OVER = re.compile(
     rf"\s*(?:</?(?:tool_calls?|function_calls?|tool_use|toolcall|function)>"
+    rf"|<{_BAR}/?tool{_SEP}calls?{_BAR}>"
     rf"|<{_BAR}tool{_SEP}calls(?:{_SEP}section)?{_SEP}(?:begin|end){_BAR}>)"
 )
 
@@ -60,6 +63,8 @@ def read_marked_calls(text: str, mark: re.Match[str], tools: KnownTools) -> Read
         return _read_mistral(text, mark.end(), tools)
     if mark["python"]:
         return _read_python_tag(text, mark.end(), tools)
+    if mark["harmony"]:
+        return _read_harmony(text, mark, tools)
     if mark["token"]:
         return _read_token(text, mark.end(), tools)
     return _read_function(text, mark, tools)
@@ -151,6 +156,13 @@ def _read_python_tag(text: str, start: int, tools: KnownTools) -> Reading:
         found = read_python_calls(re.sub(r"^([\w.]+)\.call\(", r"\1(", body), tools)
     last = ending.end() if ending else end
     return Reading(found.calls, found.problems, last) if found else _unreadable(body, last)
+
+
+def _read_harmony(text: str, mark: re.Match[str], tools: KnownTools) -> Reading:
+    ending = _HARMONY_END.search(text, mark.end())
+    end = ending.start() if ending else len(text)
+    call = WrittenCall(tools.name(mark["harmony"]), text[mark.end() : end].strip())
+    return Reading((call,), (), ending.end() if ending else end)
 
 
 def _read_token(text: str, start: int, tools: KnownTools) -> Reading:

@@ -14,6 +14,7 @@ from planloom.models.written_calls import NOTHING, KnownTools, Reading, WrittenC
 MAX_CHARS = 200_000
 """Longer texts are no calls: Python's parser needs much memory for them."""
 _BEGINS_LIKE_CALL = re.compile(r"\s*\[?\s*(?P<name>[A-Za-z_][\w.]*)\(")
+_ARGUMENT = re.compile(r"\s*(?:\w+\s*=|[\"'\[{])")
 _JSON_NAMES: dict[str, JsonData] = {"true": True, "false": False, "null": None}
 
 
@@ -29,7 +30,9 @@ def read_python_calls(text: str, tools: KnownTools, *, in_fence: bool = False) -
     begin = _BEGINS_LIKE_CALL.match(text)
     if begin is None or len(text) > MAX_CHARS:
         return NOTHING
-    meant = begin["name"] in tools and text.rstrip()[-1:] in (")", "]")
+    meant = begin["name"] in tools and (
+        text.rstrip()[-1:] in (")", "]") or bool(_ARGUMENT.match(text, begin.end()))
+    )
     try:
         nodes, in_list = _call_nodes(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from planloom.models.call_stream import NewId, new_call_id
 from planloom.models.chat_model import ToolSpec
-from planloom.models.json_calls import read_json_calls
+from planloom.models.json_calls import read_json_calls, read_named_json
 from planloom.models.marked_calls import (
     MARK,
     SIGNS_OF_MARKS,
@@ -35,17 +35,20 @@ _FENCE = re.compile(
     r"^[ ]{0,3}(?P<marks>`{3,}|~{3,})[^\n`]*\n(?P<body>.*?)(?:^[ ]{0,3}(?P=marks)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
-_LINE_OF_JSON = re.compile(r"^[ \t]*(?=[{\[])", re.MULTILINE)
+_BEFORE_JSON = re.compile(r"(?:^|[.:!?][ \t]|[。：！？])[ \t]*(?=[{\[])", re.MULTILINE)
+"""The beginning of a line or of a sentence that is JSON."""
 _QUOTED = re.compile(
     r"(?<!`)(?P<ticks>`{1,2})(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)|^[ ]{0,3}>[^\n]*$", re.MULTILINE
 )
 _EXAMPLE = re.compile(
     r"(?:\b(?:for example|for instance|such as|examples?|samples?|like this|like so|looks? like)\b"
-    r"|\be\.g\.|例如|比如|譬如|举例|示例|例子|样例|形如|像这样)"
+    r"|\bhere(?:'s| is) how\b|\bhow to (?:call|use)\b|\b(?:format|syntax|form) (?:is|would be)\b"
+    r"|\byou (?:can|could|may|might|would|should) (?:call|use|write|send|try)\b"
+    r"|\be\.g\.|例如|比如|譬如|举例|示例|例子|样例|形如|像这样|用法|格式[为是])"
     r"(?:[\s,，*]*|[^.!?。！？\n]*[:：][\s*]*)\Z",
     re.IGNORECASE,
 )
-_MAX_LINES_OF_JSON = 50
+_MAX_TRIES_OF_JSON = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def recover_calls(
     An unknown tool counts where the form leaves no doubt that a call is meant, so that the model
     gets to know; elsewhere it is text.
     """
-    _, rest = split_thinking(text)
+    _, rest = split_thinking(text.removeprefix("\ufeff"))
     if not any(sign in rest for sign in _SIGNS_OF_CALLS):
         return RecoveredCalls(text=rest)
     finder = _Finder(rest, KnownTools(tools))
@@ -96,7 +99,7 @@ class _Finder:
 
     def find(self) -> None:
         """Take the calls of the first form that gives any."""
-        for form in (self._json, self._marked_and_fenced, self._python, self._react, self._lines):
+        for form in (self._json, self._marked_and_fenced, self._alone, self._react, self._lines):
             form()
             if self._taken:
                 return
@@ -178,8 +181,9 @@ class _Finder:
         inner.find_in_fence(is_all=fence[0].strip() == self._text.strip())
         return Reading(tuple(inner.calls), tuple(inner.problems), fence.end())
 
-    def _python(self) -> None:
-        self._take(read_python_calls(self._text, self._tools), 0)
+    def _alone(self) -> None:
+        found = read_python_calls(self._text, self._tools)
+        self._take(found or read_named_json(self._text, self._tools), 0)
 
     def _python_of_known(self) -> None:
         self._take(read_python_calls(self._text, self._tools, in_fence=True), 0)
@@ -189,10 +193,10 @@ class _Finder:
             self._take(read_react_calls(self._text, self._tools, self._is_quoted), 0)
 
     def _lines(self) -> None:
-        """Take JSON calls of known tools that begin a line of prose."""
+        """Take JSON calls of known tools that begin a line or a sentence of prose."""
         at = 0
-        for _ in range(_MAX_LINES_OF_JSON):
-            line = _LINE_OF_JSON.search(self._visible, at)
+        for _ in range(_MAX_TRIES_OF_JSON):
+            line = _BEFORE_JSON.search(self._visible, at)
             if line is None:
                 return
             at = line.end() + 1

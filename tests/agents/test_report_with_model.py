@@ -62,8 +62,8 @@ def comparison_of(outcome: ReportOutcome) -> dict[str, object]:
 
 
 def first_fact(prompt: str) -> str:
-    line = prompt.split("facts:\n")[1].split("\n")[0]
-    return line.split(" | ")[0]
+    line = prompt.split("facts:\n")[1].split("\n", maxsplit=1)[0]
+    return line.split(" | ", maxsplit=1)[0]
 
 
 def cite_first(key: str, sentence: str) -> ScriptedReply:

@@ -14,6 +14,7 @@ from planloom.models.history import History
 from planloom.models.messages import SystemMessage, UserMessage
 from planloom.notes import Lang, Scalar
 from planloom.planning.constrained.doubts import doubts
+from planloom.planning.constrained.form_talk import FormTalk, json_of
 from planloom.planning.constrained.forms import Form, make_forms, response_schema
 from planloom.planning.constrained.offer import Offer, make_offer
 from planloom.planning.constrained.reading import Choices, read_choices
@@ -177,8 +178,7 @@ class _Conversation:
         goal: str,
         lang: Lang,
     ):
-        self._model = model
-        self._request = request
+        self._talk = FormTalk(model, request)
         self._forms = forms
         self._offer = offer
         self._goal = goal
@@ -188,10 +188,9 @@ class _Conversation:
         problem: PlanError | None = None
         doubtful: Choices | None = None
         for attempt in range(1, TRIES + 1):
-            reply = await self._model.reply(self._request)
+            reply = await self._talk.ask()
             try:
-                parsed = _parsed(reply.text, reply.finish_reason)
-                choices = read_choices(parsed, self._forms, self._offer)
+                choices = read_choices(json_of(reply), self._forms, self._offer)
             except PlanError as error:
                 problem = error
                 self._say(reply, "mend", str(error), "again")
@@ -207,8 +206,7 @@ class _Conversation:
 
     def _say(self, reply: Reply, opening: str, text: str, closing: str) -> None:
         words = self._words
-        said = f"{words[opening]}\n{text}\n{words[closing]}"
-        self._request.history.append(reply.to_message(), UserMessage(said))
+        self._talk.answer(reply, f"{words[opening]}\n{text}\n{words[closing]}")
 
 
 def question(goal: str, offer: Offer, forms: Sequence[Form], lang: Lang) -> str:
@@ -241,13 +239,3 @@ def _row_text(row: tuple[str, str, list[str | float]]) -> str:
 def _quoted(names: Sequence[str | float]) -> str:
     """Return names as JSON, so that whatever they hold stays a quoted name."""
     return ", ".join(json.dumps(name, ensure_ascii=False)[:_LONGEST_NAME] for name in names)
-
-
-def _parsed(text: str, finish_reason: str) -> object:
-    if finish_reason == "length":
-        raise PlanError("The reply was cut off. Give a shorter one: JSON only, few analyses.")
-    start, stop = text.find("{"), text.rfind("}")
-    try:
-        return json.loads(text[start : stop + 1] if 0 <= start < stop else text)
-    except ValueError as error:
-        raise PlanError(f"The reply is no JSON: {error}.") from error

@@ -32,7 +32,28 @@ _MOST_TRANSLATED_VALUES = 12
 _MOST_TRANSLATED = 60
 _LONGEST_GOAL = 5000
 _LARGEST_TOP = 200
-NUMBER_HOWS: tuple[How, ...] = ("sum", "mean", "median", "max", "min")
+# "The lowest fares" asks for an order, "the minimum fare" for a minimum; "highest temperature each
+# month" has a period, within which one value has to be found.
+_PERIOD = r"month|week|day|quarter|year|hour|月|周|日|天|季|年"
+_RARE_HOWS: tuple[tuple[How, re.Pattern[str]], ...] = (
+    ("median", re.compile(r"\bmedian|中位", re.IGNORECASE)),
+    (
+        "max",
+        re.compile(
+            rf"\b(?:max|maxim\w+|largest|biggest|peak)\b|最大|峰值|最高值|单笔|单次|"
+            rf"(?:highest|最高)(?=.*(?:{_PERIOD}))|(?:{_PERIOD}).*最高",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "min",
+        re.compile(
+            rf"\b(?:min|minim\w+|smallest)\b|最小|最低值|"
+            rf"(?:lowest|最低)(?=.*(?:{_PERIOD}))|(?:{_PERIOD}).*最低",
+            re.IGNORECASE,
+        ),
+    ),
+)
 ROWS = "count(*)"
 WITHIN = "within"
 
@@ -106,7 +127,7 @@ def make_offer(
         numbers=numbers,
         groups=groups,
         countable=countable,
-        measures=_measures(index, numbers, countable),
+        measures=_measures(text, index, numbers, countable),
         tops=_tops(text, ranges),
         rows=(
             *_value_choices(text, index, values or {}),
@@ -195,12 +216,14 @@ def _kept(names: Sequence[str], relevance: Mapping[str, float]) -> tuple[str, ..
 
 
 def _measures(
-    index: ColumnIndex, numbers: Sequence[str], countable: Sequence[str]
+    goal: str, index: ColumnIndex, numbers: Sequence[str], countable: Sequence[str]
 ) -> dict[str, Measure]:
+    rare: list[How] = [how for how, words in _RARE_HOWS if words.search(goal)]
     found = {ROWS: Measure(column=None, how="count")}
     for column in numbers:
         # The sum of prices, rates or scores means nothing, so it cannot be asked for.
-        for how in NUMBER_HOWS[1:] if index.averages(column) else NUMBER_HOWS:
+        usual: tuple[How, ...] = ("mean",) if index.averages(column) else ("sum", "mean")
+        for how in (*usual, *rare):
             found[f"{how}({column})"] = Measure(column=column, how=how)
     for column in countable:
         found[f"count_distinct({column})"] = Measure(column=column, how="count_distinct")

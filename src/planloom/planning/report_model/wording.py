@@ -10,10 +10,12 @@ from typing import cast
 from planloom.analysis.numbers.formatting import PERIOD_UNITS, show_fact
 from planloom.analysis.report.prose import prose_problems
 from planloom.analysis.results import Analysis
+from planloom.errors import PlanError
 from planloom.models.chat_model import ChatModel, ChatRequest, Json, Reply, ResponseSchema
 from planloom.models.history import History
 from planloom.models.messages import SystemMessage, UserMessage
 from planloom.notes import Lang, Note
+from planloom.planning.constrained.form_talk import FormTalk, json_of
 from planloom.values import Fact
 
 TRIES = 3
@@ -108,10 +110,11 @@ async def word_findings(
         temperature=0,
         max_tokens=_TOKENS_FOR_EACH * len(keys) + 100,
     )
+    talk = FormTalk(model, request)
     passed: dict[str, str] = {}
     refused: dict[str, str] = {}
     for _ in range(TRIES):
-        reply = await model.reply(request)
+        reply = await talk.ask()
         texts = _texts(reply, keys)
         for key in keys:
             if key not in passed:
@@ -123,8 +126,7 @@ async def word_findings(
         if not refused:
             break
         problems = "\n".join(f"- {key}: {why}" for key, why in refused.items())
-        again = _AGAIN[lang].replace("{problems}", problems)
-        history.append(reply.to_message(), UserMessage(again))
+        talk.answer(reply, _AGAIN[lang].replace("{problems}", problems))
     return Words(
         summary=passed.pop(_SUMMARY, ""), paragraphs=passed, refused=refused
     )  # fmt: skip
@@ -225,11 +227,10 @@ def _schema(keys: Sequence[str]) -> ResponseSchema:
 
 
 def _texts(reply: Reply, keys: Sequence[str]) -> dict[str, str]:
-    start, stop = reply.text.find("{"), reply.text.rfind("}")
     try:
-        parsed: object = json.loads(reply.text[start : stop + 1])
-    except ValueError:
-        return {}
+        parsed = json_of(reply)
+    except PlanError:
+        return {}  # every text is missing then, and is asked for again
     if not isinstance(parsed, dict):
         return {}
     texts = cast("dict[str, object]", parsed)

@@ -81,7 +81,7 @@ def _usual_forms(offer: Offer) -> Iterator[Form]:
                 Field(name="measure", schema=measures),
                 Field(name="date", schema=_enum(offer.dates)),
                 Field(name="grain", schema=_enum(GRAINS)),
-                Field(name="split", schema=_enum((None, *offer.groups))),
+                Field(name="split", schema=_enum((None, *offer.splits))),
             ),
         )
     if not offer.groups:
@@ -95,7 +95,7 @@ def _usual_forms(offer: Offer) -> Iterator[Form]:
         fields=(
             group,
             Field(name="measure", schema=measures),
-            Field(name="order", schema=_enum(ORDERS)),
+            Field(name="order", schema=_enum(ORDERS if offer.may_ascend else ORDERS[:1])),
             Field(name="top", schema=_enum((None, *offer.tops))),
         ),
     )

@@ -83,6 +83,10 @@ class Offer:
     tops: tuple[int, ...]
     """Whole numbers of the goal."""
     rows: tuple[RowChoice, ...]
+    splits: tuple[str, ...] = ()
+    """Groups that the goal speaks of, so that a trend may have a line for each of their values."""
+    may_ascend: bool = True
+    """Whether the goal holds a word such as "lowest"."""
     named: tuple[str, ...] = ()
     """Numbers and groups that the goal speaks of by their own name."""
     left_out: int = 0
@@ -99,6 +103,15 @@ class Offer:
     def additive(self) -> tuple[str, ...]:
         """The measures that a total can be split by."""
         return tuple(k for k, m in self.measures.items() if m.how in ("sum", "count"))
+
+
+_LOW = re.compile(
+    r"\b(?:lowest|least|low|lower|worst|fewest|bottom|smallest|cheapest|shortest|slowest|weakest|"
+    r"poorest|minimum|ascending|increasing|under-?perform\w*|lag\w*|last)\b|"
+    r"最低|最少|最差|最小|最短|最慢|最弱|最便宜|倒数|垫底|末位|末尾|后[几一二三四五六七八九十\d]|升序|"
+    r"从低到高|从小到大|从少到多|由低到高|由小到大|较低|较差|偏低|不足|落后",
+    re.IGNORECASE,
+)
 
 
 def make_offer(
@@ -134,6 +147,8 @@ def make_offer(
             *_span_choices(text, index, dates, ranges),
             *_limit_choices(text, index, terms, numbers),
         ),
+        splits=tuple(name for name in groups if relevance[name] >= _NAMED),
+        may_ascend=_LOW.search(text) is not None,
         named=_named(terms, index, {*numbers, *groups}),
         left_out=len(index.columns) - len(offered) if len(index.columns) > MOST_COLUMNS else 0,
         types={name: column.type for name, column in index.columns.items()},

@@ -12,6 +12,7 @@ import pytest
 from planloom.agents.agent import Agent, Outcome
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView
+from planloom.engine.task import StepRecord
 from planloom.errors import BudgetExhaustedError, ModelError, PlanError, ToolError
 from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
@@ -127,6 +128,21 @@ def test_check_errors_go_back_and_only_the_wrong_line_is_asked_for(tmp_path: Pat
     assert CALLS.count("x") == 1
     assert "1. Step 'b', argument 'least'" in ran.said(1)
     assert "only the lines that are wrong" in ran.said(1)
+
+
+def test_failure_of_a_step_started_early_is_told_with_the_problems() -> None:
+    first = Step(id="a", tool="lookup", input={"key": "bad"})
+    rejected = Plan(steps=(first, Step(id="b", tool="count", input={})), outputs=("b",))
+    record = StepRecord(key="r/1.a", epoch=1, step="a", tool="lookup", state="failed", error="No.")
+    model = ScriptedModel(['a = lookup("x")\nb = count(a)\n'])
+    view = view_of(
+        epoch=2, plans=(Plan(steps=(first,), complete=False),), records=(record,),
+        rejected=rejected, problems=("Step 'b': 'text' is missing.",),
+    )  # fmt: skip
+    made = plan(planner_of(model), view)
+    assert made
+    assert [dict(step.input) for step in made.steps] == [{"key": "x"}, {"text": "$a"}]
+    assert "2. Step 'a' was started and failed: No." in str(model.requests[0].messages[-1])
 
 
 def test_conversation_is_only_appended_to(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_large_values_are_bounded(value: object) -> None:
 
 
 def test_list_says_how_long_it_is() -> None:
-    assert preview_value(list(range(500))).startswith("500 items, the first 40: [0, 1")
+    assert preview_value(list(range(500))).startswith("500 items, the first 10: [0, 1")
 
 
 def test_small_values_are_shown_as_they_are() -> None:

@@ -143,3 +143,44 @@ def test_merging_replaces_by_id_and_keeps_the_order() -> None:
     assert [(step.id, step.input.get("key")) for step in merged] == [
         ("a", "a"), ("b", "new"), ("d", None),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "text"),
+    [
+        ('e = f"Warmer by {a:.1f} degrees."  # say it', "e", "Warmer by ${a} degrees."),
+        ("e = 'It costs $5.'", "e", "It costs $5."),
+        ('print(f"Sum: {a.total}")', "answer", "Sum: ${a.total}"),
+    ],
+)
+def test_text_of_its_own_becomes_a_filled_template(line: str, name: str, text: str) -> None:
+    reader = ReplyReader({**TOOLS, "fill_text": ("text",)})
+    reader.feed(f'a = lookup("x")\n{line}\n')
+    reply = reader.finish()
+    assert reply.problems == []
+    made = reply.steps[-1]
+    assert (made.id, made.tool, made.input["text"]) == (name, "fill_text", text)
+
+
+def test_calls_inside_of_calls_become_steps_of_their_own() -> None:
+    _, reply = read('c = combine([lookup("x"), lookup("x").rows, lookup(lookup("y"))])  # all\n')
+    assert reply.problems == []
+    assert [(step.tool, dict(step.input)) for step in reply.steps] == [
+        ("lookup", {"key": "x"}),
+        ("lookup", {"key": "x"}),
+        ("lookup", {"key": "y"}),
+        ("lookup", {"key": "$lookup_in3"}),
+        ("combine", {"values": ["$lookup_in1", "$lookup_in2.rows", "$lookup_in4"]}),
+    ]
+
+
+def test_output_of_a_call_is_a_step_and_an_output() -> None:
+    _, reply = read('output(combine(lookup("x")))')
+    assert [step.id for step in reply.steps] == ["lookup_in1", "combine_in2"]
+    assert reply.outputs == ("combine_in2",)
+
+
+def test_unknown_call_inside_of_a_call_is_a_problem() -> None:
+    _, reply = read('c = combine(len("x"))')
+    assert reply.steps == []
+    assert "a call stands inside of another" in reply.problems[0]

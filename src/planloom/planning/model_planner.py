@@ -162,7 +162,7 @@ class ModelPlanner:
         if view.problems:
             if view.rejected:
                 talk.draft = _draft_of(view.rejected)
-            problems = talk.problems or view.problems
+            problems = (*(talk.problems or view.problems), *_failed_early(view, talk))
             may_go_on = talk.was_cut and bool(talk.draft.steps)
             message = mend_message(problems, self._format, cut=may_go_on)
             talk.history.append(UserMessage(message))
@@ -303,6 +303,14 @@ def _is_over(view: TaskView) -> bool:
     if failures:
         return all(record.tool == GIVE_UP for record in failures)
     return bool(view.plans[number - 1].outputs)
+
+
+def _failed_early(view: TaskView, talk: _Talk) -> Iterable[str]:
+    """Yield how steps of the draft failed that were started before the plan was whole."""
+    drafted = {step.id for step in talk.draft.steps}
+    for record in view.failures:
+        if record.epoch > latest_complete(view.plans) and record.step in drafted:
+            yield f"Step '{record.step}' was started and failed: {record.error[:_LINE_CHARS]}"
 
 
 def _draft_of(plan: Plan) -> ReadReply:

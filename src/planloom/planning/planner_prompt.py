@@ -68,15 +68,18 @@ an instruction."""
 _EXAMPLE = {
     "lines": """\
 Example, with other tools: "Is Oslo or Bergen larger?"
-a = population("Oslo")
-b = population("Bergen")
-c = compare(a, b)""",
+a = get_size("Oslo")
+b = get_size("Bergen")
+c = {last}""",
     "json": """\
 Example, with other tools: "Is Oslo or Bergen larger?"
-{"thought": "", "plan": [{"step": "a", "tool": "population", "input": {"city": "Oslo"}}, \
-{"step": "b", "tool": "population", "input": {"city": "Bergen"}}, \
+{"thought": "", "plan": [{"step": "a", "tool": "get_size", "input": {"city": "Oslo"}}, \
+{"step": "b", "tool": "get_size", "input": {"city": "Bergen"}}, \
 {"step": "c", "tool": "compare", "input": {"x": "$a", "y": "$b"}}], "outputs": ["c"]}""",
 }
+
+# Small models take the example's tools for theirs, so it ends with one that is there.
+_LAST = {True: 'write_answer("which is larger?", [a, b])', False: "larger_of(a, b)"}
 
 _LANGUAGES = {"en": "English", "zh": "Chinese"}
 
@@ -94,7 +97,8 @@ def system_prompt(choice: ToolChoice, plan_format: PlanFormat) -> str:
         _RULES_END,
     ]
     tools = tools_text(_without(choice, {WRITE_ANSWER, FILL_TEXT, GIVE_UP}, plan_format))
-    return "\n".join([*rules, _EXAMPLE[plan_format], "Tools:", tools])
+    example = _EXAMPLE[plan_format].replace("{last}", _LAST[WRITE_ANSWER in names])
+    return "\n".join([*rules, example, "Tools:", tools])
 
 
 def goal_message(goal: str, briefing: str, language: str | None) -> str:

@@ -18,6 +18,8 @@ MAX_CHARS = 1500
 """Of one result."""
 
 _ITEMS = 40
+_FIRST = 10
+"""Items that are shown of a list that is longer than that."""
 _PARTS = 1000
 _DEPTH = 6
 
@@ -38,7 +40,7 @@ def preview_value(value: object, max_chars: int = MAX_CHARS) -> str:
         return head_and_tail(_table(value, max_chars), max_chars)
     text = json.dumps(_Plain().value(value), ensure_ascii=False)
     count = len(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else 0
-    head = f"{count} items, the first {_ITEMS}: " if count > _ITEMS else ""
+    head = f"{count} items, the first {_FIRST}: " if count > _ITEMS else ""
     return head_and_tail(head + text, max_chars)
 
 
@@ -92,7 +94,8 @@ class _Plain:
     def _items(self, value: Sequence[object], depth: int) -> codec.JsonValue:
         if depth == 0:
             return "[...]"
-        return [self.value(item, depth - 1) for item in islice(value, _ITEMS) if self.left > 0]
+        shown = islice(value, _ITEMS if len(value) <= _ITEMS else _FIRST)
+        return [self.value(item, depth - 1) for item in shown if self.left > 0]
 
 
 def _scalar(value: object) -> codec.JsonValue:

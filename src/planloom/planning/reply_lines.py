@@ -14,6 +14,7 @@ from planloom.engine.plan import Step
 from planloom.errors import PlanError
 from planloom.models.thinking import ThinkingFilter
 from planloom.planning.line_scanner import LineScanner
+from planloom.planning.nested_calls import unnested
 from planloom.planning.plan_json import parse_plan_json
 from planloom.planning.plan_lines import ToolSignatures, parse_lines
 
@@ -33,6 +34,11 @@ _CALL_END = re.compile(r"[()\[\]{},]\s*(?:#.*)?$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _WORD_LINE = re.compile(r"""^(?P<word>done|find_tools|drop)\s*\((?P<inside>.*)\)\s*(?:#.*)?$""")
 _QUOTED = re.compile(r"""["']([^"']+)["']|([^\W\d]\w*)""")
+# Small models put the answer into a text of their own; that is what fill_text is for.
+_TEXT_LINE = re.compile(rf"""^({_NAME})\s*=\s*(f?["'].*)$""", re.DOTALL)
+_SAID_TEXT = re.compile(r"""^(?:output|print)\s*\((\s*f?["'].*)\)\s*(?:#.*)?$""", re.DOTALL)
+_FORMAT = re.compile(r"""(\{[\w.\[\]"']+)(?:![rsa])?:[^{}]*\}""")
+_FILL_TEXT = "fill_text"
 _DIFFERENT = "Write each result under an id of its own, such as '{id}2', and use that."
 
 
@@ -109,6 +115,7 @@ class _LineReader:
         self._thought: list[str] = []
         self.text = ""
         self.repeats = 0
+        self._inner = 0
         self._prose: set[str] = set()
         self.repeated_rows = 0
 
@@ -178,19 +185,39 @@ class _LineReader:
     def _read(self) -> Iterator[Step]:
         rows, first = self._open, self._row - len(self._open) + 1
         self._forget()
-        code = re.sub(r"^print\s*\(", "output(", "\n".join(rows))
+        for code in unnested(self._meant("\n".join(rows)), self._tools, self._new_id):
+            yield from self._read_line(code, max(first, 1), is_print=rows[0].startswith("print"))
+
+    def _read_line(self, code: str, number: int, *, is_print: bool) -> Iterator[Step]:
         try:
             # Empty rows in front, so that the message counts lines as the reply does.
-            plan = parse_lines("\n" * (max(first, 1) - 1) + code, self._tools)
+            plan = parse_lines("\n" * (number - 1) + code, self._tools)
         except PlanError as error:
-            if not rows[0].startswith("print"):
+            if not is_print:
                 self._reply.problems.append(str(error))
             return
         if not plan.steps:
             self._reply.outputs = (*(self._reply.outputs or ()), *plan.outputs)
         for step in plan.steps:
-            named = _ASSIGNMENT.match(rows[0]) is not None
+            named = _ASSIGNMENT.match(code) is not None
             yield from self._add(step if named else self._with_free_id(step))
+
+    def _new_id(self, tool: str) -> str:
+        """Return an id for a call that a model wrote inside of another."""
+        self._inner += 1
+        return f"{tool}_in{self._inner}"
+
+    def _meant(self, code: str) -> str:
+        """Return a line in the plan's own words where a model used those of Python."""
+        if _FILL_TEXT in self._tools:
+            said = _SAID_TEXT.match(code)
+            if said:
+                code = f"answer = {said[1]}"
+            text = _TEXT_LINE.match(code)
+            if text:
+                # The line end closes a comment that may stand behind the text.
+                return f"{text[1]} = {_FILL_TEXT}({_without_formats(text[2])}\n)"
+        return re.sub(r"^print\s*\(", "output(", code)
 
     def _add(self, step: Step) -> Iterator[Step]:
         same = next((known for known in self._reply.steps if known.id == step.id), None)
@@ -239,6 +266,11 @@ class _LineReader:
     def _placed(self, error: PlanError) -> str:
         first = self._row - len(self._open) + 1
         return re.sub(r"^Line (\d+)", lambda match: f"Line {first + int(match[1]) - 1}", str(error))
+
+
+def _without_formats(text: str) -> str:
+    """Return an f-string without formats such as `:.1f`, which plans do not have."""
+    return _FORMAT.sub(r"\1}", text)
 
 
 def _same_call(first: Step, second: Step) -> bool:

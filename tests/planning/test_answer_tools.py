@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import cast
 
 import pytest
@@ -20,7 +21,7 @@ def write(reply: ScriptedReply, sources: list[object], **options: object) -> tup
     model = ScriptedModel([reply])
     tools = make_answer_tools(model, **options)  # type: ignore[arg-type] -- options by name
     write_answer = ToolRegistry(tools).get("write_answer")
-    answer = asyncio.run(cast("asyncio.Task[str]", write_answer("What?", sources)))
+    answer = asyncio.run(cast("Coroutine[None, None, str]", write_answer("What?", sources)))
     system, user = model.requests[0].messages
     assert isinstance(system, SystemMessage)
     assert isinstance(user, UserMessage)

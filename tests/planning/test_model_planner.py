@@ -169,6 +169,7 @@ def test_reply_without_a_plan_is_asked_for_again(tmp_path: Path) -> None:
     ran = run(["I would look up both records.", "", GOOD], tmp_path)
     assert ran.outcome.status == "succeeded"
     assert "I would look up both records." in ran.said(1)
+    assert "lines that are wrong" not in ran.said(1)
 
 
 def test_line_can_be_dropped(tmp_path: Path) -> None:

@@ -163,8 +163,8 @@ class ModelPlanner:
             if view.rejected:
                 talk.draft = _draft_of(view.rejected)
             problems = (*(talk.problems or view.problems), *_failed_early(view, talk))
-            may_go_on = talk.was_cut and bool(talk.draft.steps)
-            message = mend_message(problems, self._format, cut=may_go_on)
+            has_lines = bool(talk.draft.steps)
+            message = mend_message(problems, self._format, cut=talk.was_cut, has_lines=has_lines)
             talk.history.append(UserMessage(message))
         elif view.plans:
             talk.draft, talk.told = ReadReply(), {}

@@ -22,6 +22,10 @@ drop(a) leaves a line out.""",
 Reply with a JSON plan that holds only the steps that are wrong, under the same names; all other \
 steps stand.""",
 }
+_ANEW = {
+    "lines": "Reply with the plan lines that reach the goal, and nothing else.",
+    "json": "Reply with the JSON plan that reaches the goal, and nothing else.",
+}
 _GO_ON = {
     "lines": "Go on with the lines that are missing; those before stand and are not repeated.",
     "json": "Reply with a JSON plan that holds only the steps that are missing.",
@@ -52,8 +56,15 @@ _ERROR_CHARS = 600
 SEARCH_RESULT = "Call them so:\n{tools}\nNow write the plan."
 
 
-def mend_message(problems: Sequence[str], plan_format: PlanFormat, *, cut: bool = False) -> str:
-    """Return the problems, numbered, and the request for the smallest change."""
+def mend_message(
+    problems: Sequence[str], plan_format: PlanFormat, *, cut: bool = False, has_lines: bool = True
+) -> str:
+    """Return the problems, numbered, and the request for the smallest change.
+
+    `cut` says that the reply ended too early; without `has_lines` nothing of it stands.
+    """
+    if not has_lines:
+        return "\n".join([*problems, _ANEW[plan_format]])
     if cut:
         return f"{' '.join(problems)} {_GO_ON[plan_format]}"
     listed = "\n".join(f"{number}. {problem}" for number, problem in enumerate(problems, 1))

@@ -8,16 +8,20 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from planloom.apps.cli import main
 
 PLANLOOM = [sys.executable, "-c", "from planloom.apps.cli import main; main()"]
 MODEL_VARIABLES = ("PLANLOOM_MODEL", "PLANLOOM_BASE_URL", "PLANLOOM_API_KEY", "OPENAI_BASE_URL",
                    "OPENAI_API_KEY")  # fmt: skip
 
 PLAN = 't = rank_categories(data, "shop", "amount")\nw = write_answer("the best shop", [t])\n'
-CHART_PLAN = 't = rank_categories(data, "shop", "amount")\nc = draw_chart(t)\noutput(c)\n'
+NOTES_PLAN = 'p = read_file("notes.txt")\nw = write_answer("the best shop", [p.text])\n'
+FILE_PLAN = 'f = write_file("best.md", "Shop B.")\n'
 
 
 @pytest.fixture
@@ -26,12 +30,12 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "sales.csv").write_text(
         "day,shop,amount\n" + "\n".join(rows) + "\n2024-09-11,B,500\n", encoding="utf-8"
     )
+    (tmp_path / "notes.txt").write_text("Shop A sold 360, shop B 860.\n", encoding="utf-8")
     return tmp_path
 
 
 def _environment(folder: Path, script: list[object] | None, lang: str) -> dict[str, str]:
-    environment = {k: v for k, v in os.environ.items() if k not in MODEL_VARIABLES}
-    environment |= {"LC_ALL": lang, "PLANLOOM_HOME": str(folder / "home")}
+    environment = {"LC_ALL": lang, "PLANLOOM_HOME": str(folder / "home")}
     if script is not None:
         lines = (json.dumps({"text": s} if isinstance(s, str) else s) for s in script)
         (folder / "script.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -39,13 +43,41 @@ def _environment(folder: Path, script: list[object] | None, lang: str) -> dict[s
     return environment
 
 
-def run(
-    folder: Path, script: list[object] | None, *arguments: str, lang: str = "C"
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PLANLOOM, *arguments], cwd=folder, env=_environment(folder, script, lang),
-        capture_output=True, check=False, encoding="utf-8", timeout=120, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Shell:
+    """Runs commands in this process, through the function that the entry point calls."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, output: pytest.CaptureFixture[str]):
+        self._patch = patch
+        self._output = output
+
+    def __call__(
+        self, folder: Path, script: list[object] | None, *arguments: str, lang: str = "C"
+    ) -> Done:
+        self._patch.chdir(folder)
+        for name in MODEL_VARIABLES:
+            self._patch.delenv(name, raising=False)
+        for name, value in _environment(folder, script, lang).items():
+            self._patch.setenv(name, value)
+        self._patch.setattr(sys, "argv", ["planloom", *arguments])
+        self._output.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = self._output.readouterr()
+        return Done(int(ended.value.code or 0), said.out, said.err)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(monkeypatch, capsys)
 
 
 def _task(folder: Path) -> dict[str, object]:
@@ -61,7 +93,7 @@ def _task(folder: Path) -> dict[str, object]:
     ("lang", "words"), [("C", "none is configured"), ("zh_CN.UTF-8", "尚未配置")]
 )
 def test_without_a_model_it_says_how_to_configure_one(
-    command: str, lang: str, words: str, folder: Path
+    run: Shell, command: str, lang: str, words: str, folder: Path
 ):
     done = run(folder, None, command, "anything", lang=lang)
     assert done.returncode == 2
@@ -75,7 +107,7 @@ def test_without_a_model_it_says_how_to_configure_one(
 # -- run
 
 
-def test_run_prints_the_answer_alone_and_progress_and_bill_on_stderr(folder: Path):
+def test_run_prints_the_answer_alone_and_progress_and_bill_on_stderr(run: Shell, folder: Path):
     done = run(folder, [PLAN, "Shop B sells most."], "run", "Which shop is best?", "sales.csv")
     assert (done.returncode, done.stdout) == (0, "Shop B sells most.\n"), done.stderr
     assert "done: Read sales.csv" in done.stderr
@@ -83,24 +115,24 @@ def test_run_prints_the_answer_alone_and_progress_and_bill_on_stderr(folder: Pat
     assert not list(folder.glob("run-*"))
 
 
-def test_run_in_chinese(folder: Path):
-    done = run(folder, [PLAN, "B 店销售额最高。"], "run", "哪个门店最好？", "sales.csv",
+def test_run_in_chinese(run: Shell, folder: Path):
+    done = run(folder, [NOTES_PLAN, "B 店销售额最高。"], "run", "哪个门店最好？", "notes.txt",
                lang="zh_CN.UTF-8")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "B 店销售额最高。\n"), done.stderr
-    assert "完成: 读取 sales.csv" in done.stderr
+    assert "完成: p" in done.stderr
     assert "模型用量：2 次调用" in done.stderr
 
 
-def test_files_that_were_made_are_copied_and_their_paths_printed(folder: Path):
-    done = run(folder, [CHART_PLAN], "run", "a chart of the shops", "sales.csv", "--out", "made")
+def test_files_that_were_made_are_copied_and_their_paths_printed(run: Shell, folder: Path):
+    done = run(folder, [FILE_PLAN], "run", "a note of the best shop", "--out", "made")
     assert done.returncode == 0, done.stderr
     (path,) = map(Path, done.stdout.split())
-    assert path.parent == folder / "made"
-    assert path.read_bytes().startswith(b"\x89PNG")
+    assert path == folder / "made" / "best.md"
+    assert path.read_text(encoding="utf-8") == "Shop B."
 
 
-def test_json_prints_event_lines_only_with_the_bill_before_the_end(folder: Path):
-    done = run(folder, [PLAN, "B."], "run", "best shop?", "sales.csv", "--json")
+def test_json_prints_event_lines_only_with_the_bill_before_the_end(run: Shell, folder: Path):
+    done = run(folder, [NOTES_PLAN, "B."], "run", "best shop?", "notes.txt", "--json")
     events = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = [event["kind"] for event in events]
     assert kinds[0] == "run_started"
@@ -111,16 +143,15 @@ def test_json_prints_event_lines_only_with_the_bill_before_the_end(folder: Path)
     assert log.read_text(encoding="utf-8") == done.stdout
 
 
-def test_plan_only_prints_lines_and_runs_nothing_of_the_plan(folder: Path):
+def test_plan_only_prints_lines_and_runs_nothing_of_the_plan(run: Shell, folder: Path):
     plan = 'f = write_file("a.txt", "hello")\n'
-    done = run(folder, [plan], "run", "write a file", "sales.csv", "--plan-only")
+    done = run(folder, [plan], "run", "write a file", "--plan-only")
     assert (done.returncode, done.stdout) == (0, 'f = write_file("a.txt", "hello")\n')
     assert not list((folder / "home").rglob("a.txt"))
-    tools = {record["tool"] for record in _task(folder)["records"]}  # type: ignore[index, union-attr]
-    assert tools == {"read_csv_file", "clean_data", "get_data_summary"}
+    assert _task(folder)["records"] == []
 
 
-def test_a_plan_that_needs_approval_waits_where_nobody_can_be_asked(folder: Path):
+def test_a_plan_that_needs_approval_waits_where_nobody_can_be_asked(run: Shell, folder: Path):
     plan = 'f = write_file("a.txt", "hello")\n'
     done = run(folder, [plan], "run", "write a file", "--approve-plan")
     assert done.returncode == 4
@@ -129,28 +160,24 @@ def test_a_plan_that_needs_approval_waits_where_nobody_can_be_asked(folder: Path
     assert not list((folder / "home").rglob("a.txt"))
 
 
-def test_a_budget_that_runs_out_leaves_a_part_with_its_bill(folder: Path):
-    plan = (
-        't = rank_categories(data, "shop", "amount")\nc = draw_chart(t)\n'
-        'w = write_answer("the best shop", [t])\noutput(c, w)\n'
-    )
-    done = run(folder, [plan], "run", "best shop, with a chart", "sales.csv", "--max-calls", "1",
-               "--out", "made")  # fmt: skip
+def test_a_budget_that_runs_out_leaves_a_part_with_its_bill(run: Shell, folder: Path):
+    plan = f'{FILE_PLAN}w = write_answer("why", [f])\noutput(f, w)\n'
+    done = run(folder, [plan], "run", "best shop, and why", "--max-calls", "1", "--out", "made")
     assert done.returncode == 3, done.stderr
-    assert (folder / "made" / "chart.png").is_file()
+    assert (folder / "made" / "best.md").is_file()
     assert "Model use: 1 call" in done.stderr
     assert "Only a part" in done.stderr
 
 
-def test_a_broken_model_ends_with_its_words_and_a_truthful_record(folder: Path):
-    done = run(folder, [{"error": "The model 'x' does not exist."}], "run", "goal", "sales.csv")
+def test_a_broken_model_ends_with_its_words_and_a_truthful_record(run: Shell, folder: Path):
+    done = run(folder, [{"error": "The model 'x' does not exist."}], "run", "goal")
     assert done.returncode == 1
     assert "does not exist" in done.stderr
     assert "Traceback" not in done.stderr
     assert _task(folder)["status"] == "failed"
 
 
-def test_an_unreadable_data_file_makes_the_run_partial(folder: Path):
+def test_an_unreadable_data_file_makes_the_run_partial(run: Shell, folder: Path):
     (folder / "empty.csv").write_bytes(b"")
     plan = 't = rank_categories(data1, "shop", "amount")\nw = write_answer("best", [t])\n'
     done = run(folder, [plan, "B."], "run", "best shop?", "sales.csv", "empty.csv")
@@ -168,14 +195,14 @@ def test_an_unreadable_data_file_makes_the_run_partial(folder: Path):
         (("--plan-format", "xml"), "xml"),
     ],
 )
-def test_wrong_options_exit_2(arguments: tuple[str, ...], words: str, folder: Path):
+def test_wrong_options_exit_2(run: Shell, arguments: tuple[str, ...], words: str, folder: Path):
     done = run(folder, [PLAN], "run", "goal", *arguments)
     assert done.returncode == 2
     assert words in done.stderr
 
 
 @pytest.mark.parametrize("command", ["run", "ask"])
-def test_an_empty_goal_and_a_missing_file_are_refused(command: str, folder: Path):
+def test_an_empty_goal_and_a_missing_file_are_refused(run: Shell, command: str, folder: Path):
     assert run(folder, [PLAN], command, "  ").returncode == 1
     done = run(folder, [PLAN], command, "goal", "sale.csv")
     assert done.returncode == 1
@@ -185,52 +212,51 @@ def test_an_empty_goal_and_a_missing_file_are_refused(command: str, folder: Path
 # -- ask
 
 LOOK = {"text": "I look.", "tool_calls": [
-    {"name": "read_csv_file", "arguments": {"path": "sales.csv"}}]}  # fmt: skip
-RANK = {"tool_calls": [{"name": "rank_categories", "arguments": {
-    "table": "$c1", "category": "shop", "value": "amount"}}]}  # fmt: skip
+    {"name": "read_file", "arguments": {"path": "notes.txt"}}]}  # fmt: skip
+SEARCH = {"tool_calls": [{"name": "search_in_files", "arguments": {"query": "shop"}}]}
 
 
-def test_ask_prints_the_answer_alone_and_keeps_its_evidence(folder: Path):
-    done = run(folder, [LOOK, RANK, "B"], "ask", "Which shop sells most?", "sales.csv")
+def test_ask_prints_the_answer_alone_and_keeps_its_evidence(run: Shell, folder: Path):
+    done = run(folder, [LOOK, SEARCH, "B"], "ask", "Which shop sells most?", "notes.txt")
     assert (done.returncode, done.stdout) == (0, "B\n"), done.stderr
-    assert "called read_csv_file" in done.stderr
+    assert "called read_file" in done.stderr
     (path,) = (folder / "home" / "runs").glob("*/evidence.json")
     evidence = json.loads(path.read_text(encoding="utf-8"))
     assert (evidence["answer"], evidence["stop_reason"]) == ("B", "answered")
     assert evidence["question"] == "Which shop sells most?"
-    assert str(folder / "sales.csv") in evidence["sources"]
+    assert str(folder / "notes.txt") in evidence["sources"]
     calls = [action["tool"] for turn in evidence["trajectory"] for action in turn["actions"]]
-    assert calls == ["read_csv_file", "rank_categories"]
+    assert calls == ["read_file", "search_in_files"]
 
 
-def test_ask_shows_its_work_on_request(folder: Path):
-    done = run(folder, [LOOK, "B"], "ask", "Which shop?", "sales.csv", "--show-work", "-q")
+def test_ask_shows_its_work_on_request(run: Shell, folder: Path):
+    done = run(folder, [LOOK, "B"], "ask", "Which shop?", "notes.txt", "--show-work", "-q")
     assert done.stdout == "B\n"
     assert "I look." in done.stderr
-    assert "> read_csv_file" in done.stderr
+    assert "> read_file" in done.stderr
 
 
-def test_ask_in_chinese(folder: Path):
-    done = run(folder, [LOOK, "B 店"], "ask", "哪个门店卖得最多？", "sales.csv", lang="zh_CN.UTF-8")
+def test_ask_in_chinese(run: Shell, folder: Path):
+    done = run(folder, [LOOK, "B 店"], "ask", "哪个门店卖得最多？", "notes.txt", lang="zh_CN.UTF-8")
     assert (done.returncode, done.stdout) == (0, "B 店\n"), done.stderr
-    assert "已调用 read_csv_file" in done.stderr
+    assert "已调用 read_file" in done.stderr
 
 
-def test_a_forced_answer_is_partial(folder: Path):
-    done = run(folder, [LOOK, "B, I think"], "ask", "Which shop?", "sales.csv",
+def test_a_forced_answer_is_partial(run: Shell, folder: Path):
+    done = run(folder, [LOOK, "B, I think"], "ask", "Which shop?", "notes.txt",
                "--max-iterations", "2")  # fmt: skip
     assert (done.returncode, done.stdout) == (3, "B, I think\n"), done.stderr
     assert "limit of 2" in done.stderr
 
 
-def test_no_answer_at_all_is_a_failure(folder: Path):
+def test_no_answer_at_all_is_a_failure(run: Shell, folder: Path):
     done = run(folder, [{"error": "refused"}], "ask", "Which shop?")
     assert (done.returncode, done.stdout) == (1, "")
     assert "refused" in done.stderr
 
 
-def test_what_was_found_before_the_budget_ran_out_is_no_answer(folder: Path):
-    done = run(folder, [LOOK, RANK, "B"], "ask", "Which shop?", "sales.csv", "--max-calls", "2")
+def test_what_was_found_before_the_budget_ran_out_is_no_answer(run: Shell, folder: Path):
+    done = run(folder, [LOOK, SEARCH, "B"], "ask", "Which shop?", "notes.txt", "--max-calls", "2")
     assert (done.returncode, done.stdout) == (3, ""), done.stderr
     assert "No answer was given" in done.stderr
 
@@ -242,8 +268,8 @@ def test_what_was_found_before_the_budget_ran_out_is_no_answer(folder: Path):
 def test_ctrl_c_leaves_a_truthful_record_and_says_where(folder: Path):
     command = [*PLANLOOM, "run", "best shop?", "sales.csv", "--json"]
     with subprocess.Popen(
-        command, cwd=folder, env=_environment(folder, [PLAN], "C"), stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, encoding="utf-8",
+        command, cwd=folder, env={**os.environ, **_environment(folder, [PLAN], "C")},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     ) as process:  # fmt: skip
         assert process.stdout
         assert process.stderr
@@ -259,14 +285,14 @@ def test_ctrl_c_leaves_a_truthful_record_and_says_where(folder: Path):
     assert re.search(r"Cancelled\..*runs", said)
 
 
-def test_doctor_tries_the_configured_model(folder: Path):
+def test_doctor_tries_the_configured_model(run: Shell, folder: Path):
     script: list[object] = [{"tool_calls": [{"name": "report", "arguments": {"word": "ready"}}]}]
     done = run(folder, script, "doctor", "--check-model")
     assert done.returncode == 0, done.stdout
     assert "makes native tool calls" in done.stdout
 
 
-def test_doctor_says_what_a_broken_model_said(folder: Path):
+def test_doctor_says_what_a_broken_model_said(run: Shell, folder: Path):
     done = run(folder, [{"error": "no such model"}], "doctor", "--check-model", "--json")
     assert done.returncode == 1
     (check,) = [c for c in json.loads(done.stdout)["checks"] if c["group"] == "model"]

@@ -46,6 +46,7 @@ class ScriptedServer:
     _answers: list[Answer] = field(default_factory=list)
     _ready: threading.Event = field(default_factory=threading.Event)
     _port: int = 0
+    _stop: Callable[[], None] = lambda: None
 
     @property
     def url(self) -> str:
@@ -166,6 +167,10 @@ class ScriptedServer:
 
         self._answers.append(answer)
 
+    def kill(self):
+        """End the server: open connections break off, new ones are refused."""
+        self._stop()
+
     def _run(self, stop: asyncio.Event, loop: asyncio.AbstractEventLoop):
         async def serve():
             server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -284,8 +289,14 @@ def scripted_server() -> Iterator[ScriptedServer]:
     loop = asyncio.new_event_loop()
     stop = asyncio.Event()
     thread = threading.Thread(target=server._run, args=(stop, loop), daemon=True)
+
+    def end():
+        if thread.is_alive():
+            loop.call_soon_threadsafe(stop.set)
+            thread.join(10)
+
+    server._stop = end
     thread.start()
     assert server._ready.wait(10)
     yield server
-    loop.call_soon_threadsafe(stop.set)
-    thread.join(10)
+    end()

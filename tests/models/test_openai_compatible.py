@@ -1,6 +1,8 @@
 import asyncio
 import json
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -566,3 +568,26 @@ def test_query_of_the_address_is_kept(scripted_server):
     url = scripted_server.url + "/chat/completions/?api-version=1"
     reply_of(OpenAICompatibleModel("m", url, KEY, proxies={}))
     assert scripted_server.requests[0].path == "/v1/chat/completions?api-version=1"
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_thinking_is_sent_or_kept_as_the_provider_insists(scripted_server, wanted):
+    scripted_server.refuse(400, {"error": {"message": "Bad field: reasoning_content"}})
+    scripted_server.say("ok")
+    model = model_at(scripted_server, traits=ModelTraits(wants_thinking_back=not wanted))
+    reply_of(model, request(UserMessage("Hi"), AssistantMessage("4", thinking="2 + 2")))
+    sent = scripted_server.requests[1].json["messages"][1]
+    assert ("reasoning_content" in sent) is wanted
+
+
+def test_import_does_not_load_the_http_library():
+    code = "import sys, planloom.models.connect; sys.exit('aiohttp' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_killed_server_is_told_and_then_named_as_gone(scripted_server):
+    scripted_server.pieces(b'data: {"choices":[{"delta":{"content":"Go"}}]}\n\n', cut=True)
+    model = model_at(scripted_server)
+    assert error_of(model, stream=True).transient
+    scripted_server.kill()
+    assert "Is the server running there?" in str(error_of(model, stream=True))

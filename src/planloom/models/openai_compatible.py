@@ -61,6 +61,7 @@ class OpenAICompatibleModel:
         """
         address, shown = _address(base_url)
         self._name = name
+        self._encoded_name = dumps(name)
         self._traits = traits or ModelTraits()
         self._timeout_s = timeout_s
         self._max_reply_tokens = max_reply_tokens
@@ -171,7 +172,7 @@ class OpenAICompatibleModel:
     def _fields(self, request: ChatRequest, *, stream: bool) -> _Fields:
         """Return the fields beside the messages; what stays the same in a conversation first."""
         dialect = self._dialect
-        fields = {"model": dumps(self._name)}
+        fields = {"model": self._encoded_name}
         if request.tools and not self._tells_tools_in_words:
             fields["tools"] = self._encode_tools(request.tools, encode_tools)
             if request.tool_choice != "auto":

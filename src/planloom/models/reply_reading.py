@@ -26,6 +26,8 @@ _FINISH_REASONS: Mapping[str, FinishReason] = {
     "safety": "content_filter",
 }
 
+_decoder = json.JSONDecoder(strict=False)
+
 
 def parse_json(body: bytes) -> Json:
     """Return what a server sent; bytes that are no UTF-8 and bare control characters are borne.
@@ -34,7 +36,7 @@ def parse_json(body: bytes) -> Json:
         ValueError: it is no JSON.
     """
     try:
-        return json.loads(body.decode("utf-8", "replace"), strict=False)
+        return cast("Json", _decoder.decode(body.decode("utf-8-sig", "replace")))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 

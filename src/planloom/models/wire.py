@@ -27,14 +27,16 @@ Each result comes back as <tool_response>. Tools:
 """
 """Tells a model of its tools when the server refuses to; `models.text_calls` reads the calls."""
 
+# One for all: `json.dumps` would make a new one for each message.
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def dumps(value: Json) -> bytes:
     """Return compact JSON.
 
     Half a surrogate pair, which a file name may hold and UTF-8 cannot, becomes "?".
     """
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
+    return _encoder.encode(value).encode("utf-8", "replace")
 
 
 def encode_message(message: Message) -> bytes:

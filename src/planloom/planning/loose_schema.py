@@ -29,12 +29,11 @@ def checkable(parameters: Mapping[str, object]) -> Schema:
     """Return the schema of a function's arguments in the words of JSON Schema.
 
     Type names of programming languages ("dict", "float", "any") are translated, and arguments that
-    the schema does not name are forbidden unless it allows them expressly: a model that invents one
-    is told.
+    the schema does not name are forbidden unless it allows them expressly, or names none at all: a
+    model that invents one is told.
     """
     schema = _translated(cast("Mapping[str, JsonValue]", parameters))
-    if not any(key in schema for key in _OPEN_KEYS):
-        schema["properties"] = schema.get("properties") or {}
+    if "properties" in schema and not any(key in schema for key in _OPEN_KEYS):
         schema["additionalProperties"] = False
     return schema
 

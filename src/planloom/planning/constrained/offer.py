@@ -32,6 +32,7 @@ _MOST_TRANSLATED_VALUES = 12
 _MOST_TRANSLATED = 60
 _LONGEST_GOAL = 5000
 _LARGEST_TOP = 200
+_SUM = re.compile(r"\b(?:total|sum)|总[和计]|合计|求和|累计|总(?!体)", re.IGNORECASE)
 # "The lowest fares" asks for an order, "the minimum fare" for a minimum; "highest temperature each
 # month" has a period, within which one value has to be found.
 _PERIOD = r"month|week|day|quarter|year|hour|月|周|日|天|季|年"
@@ -233,11 +234,13 @@ def _kept(names: Sequence[str], relevance: Mapping[str, float]) -> tuple[str, ..
 def _measures(
     goal: str, index: ColumnIndex, numbers: Sequence[str], countable: Sequence[str]
 ) -> dict[str, Measure]:
+    says_sum = _SUM.search(goal) is not None
     rare: list[How] = [how for how, words in _RARE_HOWS if words.search(goal)]
     found = {ROWS: Measure(column=None, how="count")}
     for column in numbers:
-        # The sum of prices, rates or scores means nothing, so it cannot be asked for.
-        usual: tuple[How, ...] = ("mean",) if index.averages(column) else ("sum", "mean")
+        # The sum of prices, rates or scores mostly means nothing: only a goal may ask for it.
+        is_averaged = index.averages(column) and not says_sum
+        usual: tuple[How, ...] = ("mean",) if is_averaged else ("sum", "mean")
         for how in (*usual, *rare):
             found[f"{how}({column})"] = Measure(column=column, how=how)
     for column in countable:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -35,7 +36,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _environment(folder: Path, script: list[object] | None, lang: str) -> dict[str, str]:
-    environment = {"LC_ALL": lang, "PLANLOOM_HOME": str(folder / "home")}
+    environment = {"LC_ALL": lang, "PLANLOOM_HOME": str(folder / "home"),
+                   "PLANLOOM_RATE_LIMIT_RETRY_MAX": "0"}  # fmt: skip
     if script is not None:
         lines = (json.dumps({"text": s} if isinstance(s, str) else s) for s in script)
         (folder / "script.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -173,6 +175,20 @@ def test_a_broken_model_ends_with_its_words_and_a_truthful_record(run: Shell, fo
     done = run(folder, [{"error": "The model 'x' does not exist."}], "run", "goal")
     assert done.returncode == 1
     assert "does not exist" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert _task(folder)["status"] == "failed"
+
+
+@pytest.mark.parametrize("command", ["run", "ask"])
+def test_a_closed_server_is_told_and_leaves_a_truthful_record(
+    command: str, run: Shell, folder: Path
+):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    address = f"http://127.0.0.1:{port}/v1"
+    done = run(folder, [], command, "goal", "--model", "some-model", "--base-url", address)
+    assert done.returncode == 1
+    assert str(port) in done.stderr
     assert "Traceback" not in done.stderr
     assert _task(folder)["status"] == "failed"
 

@@ -116,7 +116,7 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
         metered = model.metered(stage.events).for_step(_STEP, purpose="react")
         tools = stage.run_tools(request.policy, request.approver)
         # Made before the step's own tool is there, which it must not call.
-        toolbox = RecordedToolbox(tools, f"{stage.run_id}/1.{_STEP}")
+        toolbox = RecordedToolbox(tools, f"{stage.run_id}/1.{_STEP}", names=_offered(stage))
         stage.registry.register(_answer_tool(request, metered, toolbox, stage, place))
         return _OneStep(request)
 
@@ -232,6 +232,11 @@ def _answer(finished: FinishedRun, bill: Bill) -> Answer:
 
 
 # -- what the model is given
+
+
+def _offered(stage: RunStage) -> list[str]:
+    """Return the tools of the loop: without those that write reports, whose schemas are long."""
+    return [tool.name for tool in stage.registry.tools() if tool.toolset != "reports"]
 
 
 def _files_text(files: Sequence[Path]) -> str:

@@ -89,12 +89,18 @@ def echo(text: str) -> str:
 
 
 @tool
+def login(api_key: str) -> str:
+    """Log in."""
+    return f"welcome, {len(api_key)}"
+
+
+@tool
 def crash() -> str:
     """Crash."""
     raise KeyError("x")
 
 
-ALL = (add, load, column_values, send, hang, echo, crash)
+ALL = (add, load, column_values, send, hang, echo, login, crash)
 
 
 def run(work: Coroutine[Any, Any, Any]) -> Any:
@@ -349,7 +355,7 @@ def test_sub_agent_cannot_call_itself(tmp_path: Path, asks: Any) -> None:
     result, model = solved(tmp_path, [asks(("solve", {"task": "again"})), "No."], {"task": "Loop."})
     assert result.value == "No."
     assert "solve" not in [spec.name for spec in model.requests[0].options.tools]
-    assert "cannot be called from within" in model.requests[1].messages[-1].text
+    assert "There is no tool 'solve'" in model.requests[1].messages[-1].text
 
 
 @pytest.mark.parametrize("last", [ModelError("The server is gone."), Reply()])
@@ -363,7 +369,7 @@ def test_sub_agent_without_an_answer_is_a_failed_step(tmp_path: Path, asks: Any,
 
 
 def test_secrets_are_masked_in_the_trajectory(tmp_path: Path, asks: Any) -> None:
-    solved(tmp_path, [asks(("echo", {"api_key": "sk-1"})), "Done."], {"task": "x"})
-    assert "sk-1" not in (tmp_path / "step" / TRAJECTORY_FILE).read_text("utf-8").replace(
-        'got "sk-1"', ""
-    )
+    solved(tmp_path, [asks(("login", {"api_key": "sk-1"})), "Done."], {"task": "x"})
+    record = (tmp_path / "step" / TRAJECTORY_FILE).read_text("utf-8")
+    assert "welcome" in record
+    assert "sk-1" not in record

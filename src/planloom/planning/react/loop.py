@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from planloom.errors import BudgetExhaustedError, ModelError
-from planloom.models.chat_model import ChatModel, ChatRequest
+from planloom.models.chat_model import ChatModel, ChatRequest, Json
 from planloom.models.messages import AudioPart, ImagePart
 from planloom.planning.react.conversation import Conversation, is_too_long, opening, system_text
 from planloom.planning.react.paging import PagedToolbox
-from planloom.planning.react.reading import Asked, Turn, json_mode_schema, json_mode_text, read
-from planloom.planning.react.run_state import RunState
+from planloom.planning.react.reading import Turn, json_mode_schema, json_mode_text, read
+from planloom.planning.react.run_state import Checkers, RunState
 from planloom.planning.react.toolbox import Observation, Toolbox
 from planloom.planning.react.trajectory import ReactOutcome
+
+if TYPE_CHECKING:
+    from planloom.planning.checked_calls import CheckedCall
 
 MAX_PARALLEL = 64
 """Calls of one turn that are under way at once."""
@@ -54,6 +58,7 @@ class ReactLoop:
         self._max_output_chars = max_output_chars
         self._max_reply_tokens = max_reply_tokens
         self._temperature = temperature
+        self._checkers = Checkers()
 
     async def run(
         self, goal: str, *, parts: Sequence[ImagePart | AudioPart] = (), pinned: str = ""
@@ -103,6 +108,7 @@ class ReactLoop:
         return RunState(
             talk=talk,
             toolbox=toolbox,
+            checkers=self._checkers,
             native=traits.tools,
             keep_thinking=traits.wants_thinking_back,
             max_iterations=self._max_iterations,
@@ -135,7 +141,7 @@ class ReactLoop:
             shorter = replace(request, history=run.talk.history(run.toolbox.keep))
             reply = await self._model.reply(shorter)
         run.talk.note_usage(reply.usage)
-        return read(reply, run.toolbox.specs, native=run.native)
+        return read(reply, run.checker(), run.toolbox.specs, native=run.native)
 
     async def _act(self, run: RunState, turn: Turn) -> list[Observation]:
         """Make all calls of a turn at once; return what came of each, in their order."""
@@ -143,18 +149,19 @@ class ReactLoop:
             return [await _call(run.toolbox, turn.asked[0])]
         gate = asyncio.Semaphore(MAX_PARALLEL)
 
-        async def one(asked: Asked) -> Observation:
+        async def one(asked: CheckedCall) -> Observation:
             async with gate:
                 return await _call(run.toolbox, asked)
 
         return await asyncio.gather(*map(one, turn.asked))
 
 
-async def _call(toolbox: Toolbox, asked: Asked) -> Observation:
+async def _call(toolbox: Toolbox, asked: CheckedCall) -> Observation:
     if asked.arguments is None:
         return Observation.failure(asked.error_kind, asked.error)
     try:
-        return await toolbox.call(asked.call.name, asked.arguments, asked.call.id)
+        arguments = cast("Mapping[str, Json]", asked.arguments)
+        return await toolbox.call(asked.call.name, arguments, asked.call.id)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is None or task.cancelling():

@@ -18,7 +18,7 @@ STALE_LIMIT = 4
 FAILED_HINT = 4
 FAILED_LIMIT = 8
 """Turns in a row in which every call failed, each in a new way."""
-_NEVER_RAN = frozenset({"arguments", "unknown_tool"})
+_NEVER_RAN = frozenset({"arguments", "unknown_tool", "cut_off"})
 
 
 @dataclass(frozen=True, slots=True)

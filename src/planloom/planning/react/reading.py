@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from planloom.models.chat_model import Json, Reply, ResponseSchema, ToolSpec
 from planloom.models.messages import AssistantMessage, ToolCall
 from planloom.models.thinking import split_thinking
+
+if TYPE_CHECKING:
+    # Loaded with the first reply: it knows many ways of writing a call.
+    from planloom.planning.checked_calls import CallChecker, CheckedCall
 
 ANSWER_ACTION = "answer"
 JSON_MODE = """\
@@ -22,23 +26,6 @@ Tools:
 {tools}"""
 
 _ANSWERS = frozenset({ANSWER_ACTION, "final_answer", "finish", "final", "none", ""})
-_UNREADABLE = (
-    "The tool was not called, its arguments cannot be read: {error}. You wrote: {text}\n"
-    "Write them as one whole JSON object."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A call that a model asks for, read and checked."""
-
-    call: ToolCall
-    """Its id is unique in the turn."""
-    arguments: Mapping[str, Json] | None
-    """None when they could not be read or do not fit."""
-    error: str = ""
-    """Why there are none, for the model."""
-    error_kind: str = "arguments"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +34,7 @@ class Turn:
 
     text: str
     """The answer, or what was said beside the calls; without thinking."""
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[CheckedCall, ...] = ()
     problems: tuple[str, ...] = ()
     """For the model: what it meant as a call and cannot be read."""
     thinking: str = ""
@@ -65,14 +52,18 @@ class Turn:
         return not self.wants_tools and not self.text.strip()
 
 
-def read(reply: Reply, specs: Sequence[ToolSpec], *, native: bool) -> Turn:
+def read(reply: Reply, checker: CallChecker, specs: Sequence[ToolSpec], *, native: bool) -> Turn:
     """Return what a reply means; calls are also found in its text."""
     thinking, text = split_thinking(reply.text)
-    turn = Turn(text, tuple(map(_checked, _with_ids(reply.tool_calls))))
-    if not turn.asked:
-        turn = (None if native else _from_json(text, specs)) or _from_text(text, specs)
     thought = "\n".join(filter(None, (reply.thinking, thinking)))
-    return replace(turn, thinking=thought, is_cut=reply.finish_reason == "length")
+    spoken = None if native or reply.tool_calls else _json_fields(text)
+    if spoken is not None and (answer := _answer_of(spoken, specs)) is not None:
+        return Turn(answer, thinking=thought, is_cut=reply.finish_reason == "length")
+    found = checker.check(replace(reply, text=text))
+    said = str(spoken.get("thought", "")) if spoken and found.calls else found.text
+    # What is whole of a reply that was cut off can be run; the rest is told.
+    is_cut = found.is_cut and all(asked.arguments is None for asked in found.calls)
+    return Turn(said, found.calls, found.problems, thought, is_cut)
 
 
 def to_message(turn: Turn, *, native: bool, keep_thinking: bool) -> AssistantMessage:
@@ -115,47 +106,8 @@ def _spelled(spec: ToolSpec) -> str:
     return f"- {spec.name}: {spec.description} Arguments: {parameters}"
 
 
-def _with_ids(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    seen: set[str] = set()
-    made: list[ToolCall] = []
-    for number, call in enumerate(calls, start=1):
-        # Some servers give no id, or the same one twice.
-        fit = call if call.id and call.id not in seen else replace(call, id=f"call_{number}")
-        while fit.id in seen:
-            fit = replace(fit, id=f"{fit.id}_")
-        seen.add(fit.id)
-        made.append(fit)
-    return made
-
-
-def _checked(call: ToolCall) -> Asked:
-    # Loaded with the first call: an answer at once needs no repair of JSON.
-    from planloom.models.json_repair import parse_json
-    from planloom.models.json_text import UnreadableJsonError
-
-    try:
-        arguments = parse_json(call.arguments).value if call.arguments.strip() else {}
-    except UnreadableJsonError as error:
-        return Asked(call, None, _UNREADABLE.format(error=error, text=call.arguments[:300]))
-    if not isinstance(arguments, dict):
-        said = "they must be a JSON object"
-        return Asked(call, None, _UNREADABLE.format(error=said, text=call.arguments[:300]))
-    return Asked(call, cast("dict[str, Json]", arguments))
-
-
-def _from_text(text: str, specs: Sequence[ToolSpec]) -> Turn:
-    """Return the calls that are written into a text, else the text."""
-    # Loaded with the first text: it knows many ways of writing a call.
-    from planloom.models.text_calls import recover_calls
-
-    found = recover_calls(text, specs)
-    if not found.calls and not found.problems:
-        return Turn(text)
-    return Turn(found.text, tuple(map(_checked, found.calls)), found.problems)
-
-
-def _from_json(text: str, specs: Sequence[ToolSpec]) -> Turn | None:
-    """Return the answer, or the thought and the call, of a reply in JSON mode; None for others."""
+def _json_fields(text: str) -> Mapping[str, Json] | None:
+    """Return the one JSON object that a text is; None for other texts."""
     from planloom.models.json_repair import parse_json
     from planloom.models.json_text import UnreadableJsonError
 
@@ -163,16 +115,17 @@ def _from_json(text: str, specs: Sequence[ToolSpec]) -> Turn | None:
         value = parse_json(text).value
     except UnreadableJsonError:
         return None
-    if not isinstance(value, dict):
-        return None
-    fields = cast("dict[str, Json]", value)
-    action, given = fields.get("action"), fields.get("action_input", {})
-    if not isinstance(action, str):
-        return Turn(_text_of(fields["answer"])) if "answer" in fields else None
-    if action.lower() in _ANSWERS and action not in {spec.name for spec in specs}:
-        return Turn(_text_of(given))
-    arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    return Turn(str(fields.get("thought", "")), (_checked(ToolCall("call_1", action, arguments)),))
+    return cast("dict[str, Json]", value) if isinstance(value, dict) else None
+
+
+def _answer_of(fields: Mapping[str, Json], specs: Sequence[ToolSpec]) -> str | None:
+    """Return the answer that a JSON reply gives; None when it calls a tool or is something else."""
+    action = fields.get("action")
+    if action is None:
+        return _text_of(fields["answer"]) if "answer" in fields else None
+    is_tool = any(spec.name == action for spec in specs)
+    is_answer = isinstance(action, str) and action.lower() in _ANSWERS and not is_tool
+    return _text_of(fields.get("action_input", "")) if is_answer else None
 
 
 def _text_of(given: Json) -> str:
@@ -191,7 +144,7 @@ def _as_json(turn: Turn) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _sendable(asked: Asked) -> ToolCall:
+def _sendable(asked: CheckedCall) -> ToolCall:
     call = asked.call
     try:
         if isinstance(json.loads(call.arguments), dict):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from planloom.errors import BudgetExhaustedError, PlanloomError
+from planloom.models.chat_model import Json, ToolSpec
 from planloom.notes import Note
 from planloom.planning.react.compaction import Exchange, Seen
 from planloom.planning.react.conversation import Conversation
 from planloom.planning.react.paging import PagedToolbox
 from planloom.planning.react.progress import Made, Progress
-from planloom.planning.react.reading import Asked, Turn, to_message
+from planloom.planning.react.reading import Turn, to_message
 from planloom.planning.react.toolbox import Observation
 from planloom.planning.react.trajectory import Action, Iteration, ReactOutcome, StopReason
+
+if TYPE_CHECKING:
+    from planloom.planning.checked_calls import CallChecker, CheckedCall
 
 WARNING = (
     "Turns with tools that are left: {left}. Get what the answer still needs, several calls at "
@@ -33,6 +38,7 @@ CUT = (
 )
 CUT_CALL = "Not run: the reply was cut off at the output token limit."
 
+_CHECKERS = 16
 _WARN_LEFT = 2
 _REPEATS = 2
 """Requests of a run that are made again because a reply was cut off or empty."""
@@ -60,12 +66,32 @@ _CUT_OFF = Note(
 )
 
 
+class Checkers:
+    """Checkers of calls by the tools that they know, shared by runs: each compiles schemas."""
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[int, tuple[tuple[ToolSpec, ...], CallChecker]] = OrderedDict()
+
+    def of(self, specs: tuple[ToolSpec, ...]) -> CallChecker:
+        """Return the checker for these very specs, the same object."""
+        from planloom.planning.checked_calls import CallChecker
+
+        known = self._made.get(id(specs))
+        if known is None:
+            # The specs are kept, so that their id is not given to others.
+            known = self._made[id(specs)] = (specs, CallChecker(specs))
+            while len(self._made) > _CHECKERS:
+                self._made.popitem(last=False)
+        return known[1]
+
+
 @dataclass(kw_only=True)
 class RunState:
     """The state of one run; its methods say what happened, and give the outcome when it is over."""
 
     talk: Conversation
     toolbox: PagedToolbox
+    checkers: Checkers
     native: bool
     """Whether the model makes native calls; else it writes JSON."""
     keep_thinking: bool
@@ -79,6 +105,10 @@ class RunState:
     _repeats: int = _REPEATS
     _notice: str = ""
     _done: list[Iteration] = field(default_factory=list[Iteration])
+
+    def checker(self) -> CallChecker:
+        """Return the checker of the calls of the tools that there are now."""
+        return self.checkers.of(self.toolbox.specs)
 
     def next_iteration(self) -> bool:
         """Begin an iteration; return whether tools may be called in it."""
@@ -102,7 +132,7 @@ class RunState:
         self._log(turn.text, actions)
         for problem in turn.problems:
             self._tell(problem)
-        made = [Made(asked.call.name, asked.arguments, observation) for asked, observation in pairs]
+        made = [_made(asked, observation) for asked, observation in pairs]
         made += [_unreadable(problem) for problem in turn.problems]
         advice = self._progress.note(made)
         if advice == "hint":
@@ -211,9 +241,13 @@ class RunState:
         self._notice = ""
 
 
-def _action(asked: Asked, seen: Observation) -> Action:
+def _action(asked: CheckedCall, seen: Observation) -> Action:
     call = asked.call
     return Action(id=call.id, tool=call.name, arguments=call.arguments, observation=seen)
+
+
+def _made(asked: CheckedCall, seen: Observation) -> Made:
+    return Made(asked.call.name, cast("Mapping[str, Json] | None", asked.arguments), seen)
 
 
 def _unreadable(problem: str) -> Made:

@@ -66,36 +66,36 @@ def first_fact(prompt: str) -> str:
     return line.split(" | ", maxsplit=1)[0]
 
 
-def cite_first(key: str, sentence: str) -> ScriptedReply:
-    """Return a reply that cites the first fact of the prompt."""
+def cited(**texts: str) -> ScriptedReply:
+    """Return a reply whose texts cite the first fact of the prompt where they say FACT."""
 
     def reply(request: ChatRequest) -> str:
         message = request.history.messages[1]
         assert isinstance(message, UserMessage)
         fact = "{{" + first_fact(str(message.content)) + "}}"
-        return words(summary=sentence.replace("FACT", fact), **{key: "All stores are compared."})
+        return words(**{key: text.replace("FACT", fact) for key, text in texts.items()})
 
     return reply
 
 
 def test_analyses_and_words_of_the_model_are_in_the_report(orders: Path):
-    said = cite_first("ranking", "The first thing to know is FACT.")
+    said = cited(summary="The first thing to know is FACT.", ranking="All stores: FACT.")
     outcome, _, _ = made(orders, GOAL, [json.dumps(CHOICE), json.dumps(CHOICE), said])
     text = text_of(outcome)
     assert outcome.status == "succeeded"
     assert "The first thing to know is " in text
-    assert "All stores are compared." in text
+    assert "All stores: " in text
     assert "acme-7b chose the analyses and worded" in text.replace("\\", "")
     assert "The rules alone would have chosen: Trend of total amount by month" in text
 
 
 def test_chinese_report_is_worded_in_chinese(chinese_orders: Path):
-    said = words(summary="各门店金额接近。", share="各门店的份额相差不大。")
+    said = cited(summary="各门店合计 FACT。", share="金额共 FACT。")
     outcome, _, _ = made(
         chinese_orders, "各门店金额占比", [json.dumps(CHOICE_ZH, ensure_ascii=False), said]
     )
     text = text_of(outcome)
-    assert "各门店金额接近。" in text
+    assert "各门店合计 " in text
     assert "仅凭规则也会选出同样的分析。" in text
 
 
@@ -117,8 +117,14 @@ def test_invented_number_is_refused_and_the_templates_stay(orders: Path):
     outcome, model, _ = made(orders, GOAL, [json.dumps(CHOICE)] * 2 + [bad] * 3)
     text = text_of(outcome)
     assert "47" not in text.split("Data quality")[0]
-    assert "was left out" in text
+    assert "it was refused and the templates" in text
     assert "'47%' is written out" in str(model.requests[-1].messages[-1])
+
+
+def test_text_that_cites_no_fact_is_refused(orders: Path):
+    empty = words(summary="Stores sell things.", ranking="Stores sell things.")
+    outcome, _, _ = made(orders, GOAL, [json.dumps(CHOICE)] * 2 + [empty] * 3)
+    assert "Stores sell things" not in text_of(outcome)
 
 
 def test_model_that_is_down_leaves_the_report_to_the_rules(orders: Path):
@@ -132,10 +138,10 @@ def test_model_that_is_down_leaves_the_report_to_the_rules(orders: Path):
 
 
 def test_unusable_choices_leave_the_analyses_to_the_rules_and_the_words_to_the_model(orders: Path):
-    said = words(summary="Amounts went up and down.", trend="The months differ.")
+    said = cited(summary="Amounts went up and down: FACT.", trend="See FACT.")
     outcome, _, _ = made(orders, GOAL, ["no json"] * 3 + [said])
     text = text_of(outcome)
-    assert "Amounts went up and down." in text
+    assert "Amounts went up and down: " in text
     assert "Rules chose the analyses; the language model acme-7b worded" in text.replace("\\", "")
 
 
@@ -169,7 +175,7 @@ RANKED = json.dumps(
 
 @pytest.mark.parametrize("allowed", [False, True])
 def test_names_of_persons_reach_the_model_only_when_allowed(customers: Path, allowed: bool):
-    said = words(summary="Customers differ.", ranking="Customers differ.")
+    said = cited(summary="Customers differ: FACT.", ranking="See FACT.")
     outcome, model, events = made(
         customers, "which customers spend most", [RANKED, said], send_personal_data=allowed
     )
@@ -190,7 +196,9 @@ def test_cells_and_column_names_cannot_bring_tools_into_the_plan(tmp_path: Path)
     path = tmp_path / "odd.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     reply = json.dumps({"analyses": [{"analysis": "overview", "measure": f"sum({name})"}]})
-    outcome, _, events = made(path, "summary", [reply, words(summary="Fine.", overview="Fine.")])
+    outcome, _, events = made(
+        path, "summary", [reply, cited(summary="In all FACT.", overview="In all FACT.")]
+    )
     assert outcome.status == "succeeded"
     tools = {e.data.get("tool") for e in events if e.kind == "tool_call"}
     assert tools <= {

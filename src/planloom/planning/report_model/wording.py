@@ -187,6 +187,8 @@ class _Sheet:
         if not text.strip():
             yield "The text is missing."
             return
+        if "{{" not in text:
+            yield "The text cites no fact; say something that a {{fact.id}} backs."
         yield from prose_problems(
             text, self._facts, self._lang, names=self._names, goal=self._goal
         )  # fmt: skip

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -313,3 +315,18 @@ def test_doctor_says_what_a_broken_model_said(run: Shell, folder: Path):
     assert done.returncode == 1
     (check,) = [c for c in json.loads(done.stdout)["checks"] if c["group"] == "model"]
     assert (check["ok"], check["mend"]) == (False, "no such model")
+
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.zh-CN.md"])
+def test_the_offline_demonstrations_of_the_readme_run(readme: str, run: Shell, folder: Path):
+    text = (ROOT / readme).read_text(encoding="utf-8")
+    commands = re.findall(r"^planloom ((?:run|ask) .*scripted:.*)$", text, re.MULTILINE)
+    assert len(commands) == 2
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    for command in commands:
+        done = run(folder, None, *shlex.split(command))
+        assert done.returncode == 0, done.stderr
+        assert "Hand Grinder" in done.stdout or "紫砂壶" in done.stdout

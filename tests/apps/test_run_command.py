@@ -330,3 +330,29 @@ def test_the_offline_demonstrations_of_the_readme_run(readme: str, run: Shell, f
         done = run(folder, None, *shlex.split(command))
         assert done.returncode == 0, done.stderr
         assert "Hand Grinder" in done.stdout or "紫砂壶" in done.stdout
+
+
+def test_a_small_model_fills_in_forms_and_the_run_makes_a_report(run: Shell, folder: Path):
+    share = {"analysis": "share", "group": "shop", "measure": "sum(amount)"}
+    chosen = {"analyses": [share], "rows": []}
+    script: list[object] = [json.dumps(chosen)] * 4
+    done = run(folder, script, "run", "share of the shops", "sales.csv", "--out", "made",
+               "--plan-format", "constrained", "-q")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(folder / "made" / "report.html")
+    assert "chart.png" not in {path.name for path in (folder / "made").iterdir()}
+
+
+def test_constrained_plans_need_a_table(run: Shell, folder: Path):
+    done = run(folder, [], "run", "goal", "notes.txt", "--plan-format", "constrained")
+    assert done.returncode == 2
+    assert "no data file" in done.stderr
+
+
+def test_personal_data_is_told_before_the_model_plans(run: Shell, folder: Path):
+    (folder / "people.csv").write_text(
+        "email,amount\n" + "\n".join(f"p{n}@example.org,{n}" for n in range(20)), encoding="utf-8"
+    )
+    done = run(folder, ['t = fill_text("done")\n'], "run", "count them", "people.csv")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "personal data (email)" in done.stderr

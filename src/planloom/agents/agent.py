@@ -156,8 +156,9 @@ class Agent:
         """
         if self._planner is not None:
             return await self._run(goal, self._planner, sinks)
+        from planloom.agents.goal_planning import GoalRequest
         from planloom.agents.input_files import existing_files
-        from planloom.agents.run_goal import GoalRequest, run_goal
+        from planloom.agents.run_goal import run_goal
         from planloom.engine.approval import ApprovalPolicy
 
         settings = self._settings()

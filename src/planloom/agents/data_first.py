@@ -13,6 +13,7 @@ from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import Planner, TaskView
 from planloom.engine.references import escape_dollars
 from planloom.notes import Lang, Note, Scalar
+from planloom.planning.report_model.personal import personal_columns
 from planloom.tools.tables import SourceTable, TableSummary
 
 DATA_ENDINGS = frozenset({
@@ -23,8 +24,6 @@ DATA_ENDINGS = frozenset({
 _MAX_COLUMNS = 60
 _SHOWN_VALUES = 5
 _VALUE_CHARS = 40
-_PERSONAL = frozenset({"name", "email", "phone"})
-_IDENTITY = ("身份证", "护照", "ssn", "passport", "id_card", "idcard", "tax_id", "social_security")
 
 READ = """\
 These tables are read already; use their ids and do not read the files again. Rows that begin \
@@ -82,12 +81,17 @@ class DataFirst:
         *,
         lang: Lang,
         send_personal_data: bool = False,
+        on_notice: Callable[[Note], None] = lambda _: None,
     ):
-        """Take the files, and what makes the planner for a briefing about them."""
+        """Take the files, and what makes the planner for a briefing about them.
+
+        `on_notice` is told of personal data before the model is asked anything.
+        """
         self._files = tuple(files)
         self._planner_for = planner_for
         self._lang: Lang = lang
         self._send_personal_data = send_personal_data
+        self._on_notice = on_notice
         self._planner: Planner | None = None
 
     async def plan(self, view: TaskView, /) -> Plan | None:
@@ -96,10 +100,19 @@ class DataFirst:
         if view.epoch == 1 and steps:
             return None if view.problems else Plan(thought=_THOUGHT, steps=steps)
         if self._planner is None:
+            self._tell_of_persons(view)
             told = briefing(self._files, view, send_personal_data=self._send_personal_data)
             self._planner = self._planner_for(told)
         plan = await self._planner.plan(_after_reading(view) if steps else view)
         return plan and replace(plan, given_up={**self._unread(view, plan), **plan.given_up})
+
+    def _tell_of_persons(self, view: TaskView) -> None:
+        summaries = (cast("TableSummary", view.value(file.profile))
+                     for file in self._files if file.profile in view.results)  # fmt: skip
+        names = sorted({name for summary in summaries for name in _personal_columns(summary)})
+        if names and not self._send_personal_data:
+            told = {"columns": ", ".join(names), "columns_zh": "、".join(names)}
+            self._on_notice(Note(_PERSONAL.en, _PERSONAL.zh, told))
 
     def _unread(self, view: TaskView, plan: Plan) -> dict[str, str]:
         """Return the steps that failed to read a file which the plan does not read otherwise."""
@@ -137,6 +150,12 @@ def _after_reading(view: TaskView) -> TaskView:
     return replace(view, epoch=view.epoch - 1, plans=view.plans[1:], records=tuple(records))
 
 
+_PERSONAL = Note(
+    "Columns with personal data ({columns}): their values are left out of what the language model "
+    "is told before it plans. Steps of its plan that show it rows send them as they are.",
+    "含个人信息的列（{columns_zh}）：制定计划前告知语言模型的内容不含其取值；"
+    "但计划中将行展示给模型的步骤会原样发送。",
+)
 _THOUGHT = "See the data before planning."
 _READ = Note("Read {file}", "读取 {file}")
 _CLEAN = Note("Clean {file}", "清洗 {file}")
@@ -166,20 +185,14 @@ def briefing(
     return "\n".join(parts)
 
 
-def personal_columns(summary: TableSummary) -> tuple[str, ...]:
-    """Return the columns that look like names, addresses or numbers of persons."""
-    return tuple(column.name for column in summary.columns if _is_personal(column))
-
-
-def _is_personal(column: ColumnProfile) -> bool:
-    name = column.name.casefold().replace(" ", "_")
-    return column.meaning in _PERSONAL or any(word in name for word in _IDENTITY)
+def _personal_columns(summary: TableSummary) -> frozenset[str]:
+    return personal_columns(summary, summary.values)
 
 
 def _table_lines(file: OpenedFile, view: TaskView, *, send_personal_data: bool) -> list[str]:
     summary = cast("TableSummary", view.value(file.profile))
     source = cast("SourceTable", view.value(file.load))
-    personal = () if send_personal_data else personal_columns(summary)
+    personal = frozenset[str]() if send_personal_data else _personal_columns(summary)
     head = TABLE.format(
         clean=file.clean, rows=f"{summary.rows:,}", file=_quoted(file.path.name), load=file.load,
         sheets=_sheets(file, source),

@@ -61,6 +61,8 @@ def _copies(results: Mapping[str, object], store: ArtifactStore, out: Path) -> I
             if (source := Path(ref.path).resolve()) not in done:
                 done.add(source)
                 yield _copy(ref, step, out)
+    if any(isinstance(ref, ReportRef | SavedReport) for ref in refs_in(results)):
+        return  # a report holds its pictures
     for artifact in store.all():
         path = _made_on_the_way(artifact, store)
         if path and path not in done and not any(path.is_relative_to(d.parent) for d in done):

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from planloom.agents.goal_planning import GoalRequest, PlanFormat
 from planloom.agents.input_files import existing_files
 from planloom.agents.model_setup import open_model
-from planloom.agents.run_goal import GoalOutcome, GoalRequest, PlanFormat, run_goal
+from planloom.agents.run_goal import GoalOutcome, run_goal
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, is_attended, policy_of
 from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
@@ -66,6 +67,7 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
             review=TerminalReview(lang=own, registry=registry, hold=shown.held)
             if choices.approve_plan
             else None,
+            out=_folder(choices, run_id),
             run_id=run_id,
         )
         place = Workplace.of(settings, registry, shown.sinks)
@@ -99,9 +101,12 @@ def _show_plan(
     return SUCCEEDED
 
 
+def _folder(choices: RunChoices, run_id: str) -> Path:
+    return (choices.out or Path(f"run-{run_id}")).absolute()
+
+
 def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
-    out = choices.out or Path(f"run-{outcome.finished.task.id}")
-    paths = outcome.hand_out(out.absolute())
+    paths = outcome.hand_out(_folder(choices, outcome.finished.task.id))
     tell_end(outcome.finished, lang, with_steps=choices.quiet)
     if choices.json:
         return

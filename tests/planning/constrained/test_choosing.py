@@ -90,6 +90,15 @@ def test_a_named_column_that_nothing_uses_is_asked_about(trips: TableShape):
     assert "distance_km" in last_message(model)
 
 
+def test_a_trend_without_a_word_of_time_is_asked_about(trips: TableShape):
+    form = {"analysis": "trend", "measure": "sum(fare)", "date": "start_date", "grain": "week",
+            "split": "city"}  # fmt: skip
+    replies = [json.dumps({"analyses": [form]}), ranking()]
+    chosen, model = choose(replies, trips, "which city has the fare most worth having")
+    assert "no time" in last_message(model)
+    assert chosen.choices.analyses[0].kind == "ranking"
+
+
 def test_a_bad_second_look_leaves_the_first_reply(trips: TableShape):
     chosen, _ = choose([ranking(), "nothing", "nothing"], trips, "average fare per city")
     assert chosen.choices.analyses[0].how == "sum"

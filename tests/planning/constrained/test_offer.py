@@ -64,6 +64,10 @@ def test_values_in_another_script_are_offered_since_the_goal_may_translate_them(
     assert rows(offer("奥斯陆的费用", trips, trip_values))["city"] == ["Lyon", "Oslo", "Porto"]
 
 
+def test_codes_are_no_words_that_a_goal_may_translate(visits: TableShape):
+    assert rows(offer("各院区费用", visits, {"院区": ("1", "2")})) == {}
+
+
 def test_spans_of_time_are_offered_in_the_words_of_the_goal(trips: TableShape):
     assert rows(offer("fares in Q2 2023", trips)) == {"start_date": ["Q2 2023"]}
 

@@ -18,6 +18,17 @@ _TREND = re.compile(
     re.IGNORECASE,
 )
 
+_TIME = re.compile(
+    r"\b(?:trends?|develop\w*|time\w*|months?|monthly|weeks?|weekly|weekdays?|days?|daily|years?|"
+    r"yearly|annual\w*|quarter\w*|season\w*|gr[oe]w\w*|chang\w*|evolv\w*|evolution|"
+    r"increas\w*|decreas\w*|declin\w*|ris\w+|rose|fall\w*|fell|when|history|historical\w*|"
+    r"progress\w*|course|periods?|dates?|recent\w*|lately|since|peak\w*|forecast\w*|"
+    r"fluctuat\w*|momentum|going|yoy|mom)\b|"
+    r"趋势|走势|变化|变动|增长|增速|增减|下降|上升|波动|[月周日天年季]|时间|历史|发展|近期|最近|何时|"
+    r"什么时候|同比|环比|涨|跌|高峰",
+    re.IGNORECASE,
+)
+
 
 def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
     """Yield what a choice seems to have missed, for the model to think over once.
@@ -35,6 +46,9 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
         yield "The goal speaks of shares, and no analysis is a share."
     if _TREND.search(plain) and "trend" not in kinds and offer.dates:
         yield "The goal speaks of time, and no analysis is a trend."
+    names_something = bool(offer.named or offer.splits)
+    if "trend" in kinds and names_something and not _TIME.search(goal):
+        yield 'The goal speaks of no time, and "trend" is chosen; groups are compared by "ranking".'
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}

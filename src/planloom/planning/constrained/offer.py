@@ -14,6 +14,7 @@ from planloom.planning.goals.columns import MOST_CATEGORIES, ColumnIndex
 from planloom.planning.goals.dates import DateRange, find_ranges
 from planloom.planning.goals.filters import column_of, range_filters, take_scope
 from planloom.planning.goals.intent import (
+    ColumnShape,
     Comparison,
     Filter,
     How,
@@ -272,14 +273,13 @@ def _value_choices(
     goal: str, index: ColumnIndex, values: Mapping[str, Sequence[Scalar]]
 ) -> Iterator[RowChoice]:
     """Yield the values that the goal names; all of short lists where the scripts differ."""
-    folded, is_han, room = fold(goal), _has_han(goal), _MOST_TRANSLATED
+    folded, room = fold(goal), _MOST_TRANSLATED
     for name, column in index.columns.items():
         if index.roles[name] in ("date", "year") or column.meaning in ("measure", "money"):
             continue
         known = [v for v in values.get(name) or [v for v, _ in column.top] if v is not None]
         found = [v for v in known if _is_named(str(v), folded)]
-        foreign = [v for v in known if isinstance(v, str) and _has_han(v) != is_han]
-        if not found and len(foreign) == len(known) <= _MOST_TRANSLATED_VALUES:
+        if not found and index.roles[name] == "category" and _is_translatable(known, column, goal):
             found = known[: max(room, 0)]
             room -= len(found)
         if found:
@@ -288,6 +288,16 @@ def _value_choices(
                 comparisons=("=", "!="),
                 values={_written(value): value for value in found[:_LARGEST_TOP]},
             )
+
+
+def _is_translatable(known: Sequence[Scalar], column: ColumnShape, goal: str) -> bool:
+    """Say whether a goal in another script may name one of a short list of words."""
+    is_whole = len(known) == column.distinct <= _MOST_TRANSLATED_VALUES
+    # Codes and numbers are written alike in every script.
+    words = [v for v in known if isinstance(v, str) and any(c.isalpha() for c in v)]
+    return is_whole and len(words) == len(known) and all(
+        _has_han(word) != _has_han(goal) for word in words
+    )  # fmt: skip
 
 
 def _written(value: Scalar) -> str | float:

@@ -96,3 +96,22 @@ def test_lowest_first_needs_a_word_for_it(trips: TableShape):
     assert not offer("best cities", trips).may_ascend
     assert offer("cities with the lowest fares", trips).may_ascend
     assert offer("费用最低的城市", trips).may_ascend
+
+
+@pytest.mark.parametrize(
+    ("goal", "groups"),
+    [
+        ("monthly fare by vehicle", ("vehicle",)),
+        ("fare of each city over time", ("city",)),
+        ("fare by month and the top 3 vehicles", ()),
+    ],
+)
+def test_groups_taken_one_by_one_are_told_from_those_spoken_of(
+    trips: TableShape, goal: str, groups: tuple[str, ...]
+):
+    assert offer(goal, trips).one_by_one == groups
+
+
+def test_groups_taken_one_by_one_in_chinese(visits: TableShape):
+    assert offer("各科室每月费用", visits).one_by_one == ("科室",)
+    assert offer("每月费用，以及费用前三的科室", visits).one_by_one == ()

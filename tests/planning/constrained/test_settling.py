@@ -51,6 +51,13 @@ def test_no_line_for_each_value_where_one_value_is_left(trips: TableShape, trip_
     assert [item.column for item in reading.filters] == ["city"]
 
 
+def test_naming_every_value_keeps_all_rows(trips: TableShape, trip_values: Values):
+    keep = [{"column": "city", "is": "=", "value": v} for v in trip_values["city"]]
+    reply = {"analyses": [trend("month")], "rows": keep}
+    reading, _ = read(reply, "monthly fare in Lyon, Oslo and Porto", trips, trip_values)
+    assert reading.filters == ()
+
+
 def test_columns_that_were_not_offered_are_said(wide: TableShape):
     reply = {"analyses": [{"analysis": "overview", "measure": "mean(reading 3)"}]}
     reading, _ = read(reply, "overview of reading 3", wide)

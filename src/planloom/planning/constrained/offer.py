@@ -87,6 +87,8 @@ class Offer:
     rows: tuple[RowChoice, ...]
     splits: tuple[str, ...] = ()
     """Groups that the goal speaks of, so that a trend may have a line for each of their values."""
+    one_by_one: tuple[str, ...] = ()
+    """Those of them that it takes one by one ("by city", "each city"), not just speaks of."""
     may_ascend: bool = True
     """Whether the goal holds a word such as "lowest"."""
     named: tuple[str, ...] = ()
@@ -150,6 +152,7 @@ def make_offer(
             *_limit_choices(text, index, terms, numbers),
         ),
         splits=tuple(name for name in groups if relevance[name] >= _NAMED),
+        one_by_one=_one_by_one(text, terms, index, groups),
         may_ascend=_LOW.search(text) is not None,
         named=_named(terms, index, {*numbers, *groups}),
         left_out=len(index.columns) - len(offered) if len(index.columns) > MOST_COLUMNS else 0,
@@ -214,6 +217,27 @@ def _named(terms: Sequence[Term], index: ColumnIndex, among: Set[str]) -> tuple[
     return tuple(
         dict.fromkeys(n for n in found if n is not None and n in among and index.roles[n] in roles)
     )
+
+
+# "by region", "each of the regions", 各地区, 按地区
+_DISTRIBUTIVE = re.compile(
+    r"(?:\b(?:by|per|each|every|across|between|among|all|both|split\w*|lines?|separate\w*|compare|"
+    r"comparing|versus|vs|and|for)\W+(?:(?:the|each|every|different|of|our|its|their)\s+)*|"
+    r"各个?|每个?|每[家位种类款项]|按照?|分|不同|逐|和|与|、)[\s\"“‘'「]*$"
+)
+
+
+def _one_by_one(
+    goal: str, terms: Sequence[Term], index: ColumnIndex, groups: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the groups before which a word such as "each" stands."""
+    folded = fold(goal)
+    found = {
+        column_of(term, index)
+        for term in terms
+        if _DISTRIBUTIVE.search(folded[max(0, term.start - 30) : term.start])
+    }
+    return tuple(name for name in groups if name in found)
 
 
 def _own_column(term: Term, index: ColumnIndex) -> str | None:

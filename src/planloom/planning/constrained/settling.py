@@ -32,7 +32,7 @@ def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) ->
     choice shows that it was understood after all.
     """
     index = ColumnIndex(table)
-    filters = chosen.choices.filters
+    filters = tuple(f for f in chosen.choices.filters if not _keeps_all(f, index))
     assumptions: list[Note] = []
     analyses = tuple(
         dict.fromkeys(
@@ -61,6 +61,13 @@ def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) ->
         assumptions=_once(assumptions),
         unknown=tuple(note for note in rules.unknown if not _is_answered(note, filters)),
     )
+
+
+def _keeps_all(item: Filter, index: ColumnIndex) -> bool:
+    """Say whether a restriction names every value there is: "online and offline" is no choice."""
+    column = index.columns[item.column]
+    every = isinstance(item.value, tuple) and len(item.value) >= column.distinct
+    return item.comparison == "in" and every and not column.missing
 
 
 def _settled(

@@ -65,7 +65,7 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
         yield f'The goal says {" and ".join(map(str, offer.tops))}, and no ranking has it as "top".'
     grouped = {request.category for request in choices.analyses}
     for request in choices.analyses:
-        if request.by in grouped and request.by not in offer.one_by_one:
+        if request.by and request.by in grouped and request.by not in offer.one_by_one:
             yield f'"{request.by}" is for another analysis; "split" of the trend may be null.'
     used = {f.column for f in choices.filters}
     for request in choices.analyses:

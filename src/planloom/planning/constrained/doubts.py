@@ -57,16 +57,16 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
         yield "The goal speaks of time, and no analysis is a trend."
     names_something = bool(offer.named or offer.splits)
     if "trend" in kinds and names_something and not _TIME.search(goal):
-        yield 'The goal speaks of no time, and "trend" is chosen. "ranking" compares groups.'
+        yield 'The goal speaks of no time: leave "trend" out. "ranking" compares groups.'
     if "share" in kinds and names_something and not _PARTS.search(plain):
-        yield 'The goal speaks of no shares, and "share" is chosen. "ranking" compares groups.'
+        yield 'The goal speaks of no shares: leave "share" out. "ranking" compares groups.'
     tops = [request.top for request in choices.analyses if request.kind == "ranking"]
     if offer.tops and tops and not any(tops) and _TOP.search(plain):
         yield f'The goal says {" and ".join(map(str, offer.tops))}, and no ranking has it as "top".'
     grouped = {request.category for request in choices.analyses}
     for request in choices.analyses:
         if request.by and request.by in grouped and request.by not in offer.one_by_one:
-            yield f'"{request.by}" is for another analysis; "split" of the trend may be null.'
+            yield f'"{request.by}" is for another analysis: "split" of the trend is null.'
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}

@@ -222,8 +222,8 @@ def _named(terms: Sequence[Term], index: ColumnIndex, among: Set[str]) -> tuple[
 # "by region", "each of the regions", 各地区, 按地区
 _DISTRIBUTIVE = re.compile(
     r"(?:\b(?:by|per|each|every|across|between|among|all|both|split\w*|lines?|separate\w*|compare|"
-    r"comparing|versus|vs|and|for)\W+(?:(?:the|each|every|different|of|our|its|their)\s+)*|"
-    r"各个?|每个?|每[家位种类款项]|按照?|分|不同|逐|和|与|、)[\s\"“‘'「]*$"
+    r"comparing)\W+(?:(?:the|each|every|different|of|our|its|their)\s+)*|"
+    r"各个?|每个?|每[家位种类款项]|按照?|分|不同|逐)[\s\"“‘'「]*$"
 )
 
 

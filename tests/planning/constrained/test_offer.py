@@ -115,3 +115,7 @@ def test_groups_taken_one_by_one_are_told_from_those_spoken_of(
 def test_groups_taken_one_by_one_in_chinese(visits: TableShape):
     assert offer("各科室每月费用", visits).one_by_one == ("科室",)
     assert offer("每月费用，以及费用前三的科室", visits).one_by_one == ()
+
+
+def test_no_line_for_each_of_a_thousand_orders(trips: TableShape):
+    assert offer("number of each trip_id per week", trips).splits == ()

@@ -151,7 +151,11 @@ def make_offer(
             *_span_choices(text, index, dates, ranges),
             *_limit_choices(text, index, terms, numbers),
         ),
-        splits=tuple(name for name in groups if relevance[name] >= _NAMED),
+        splits=tuple(
+            name
+            for name in groups
+            if relevance[name] >= _NAMED and index.columns[name].distinct <= MOST_CATEGORIES
+        ),
         one_by_one=_one_by_one(text, terms, index, groups),
         may_ascend=_LOW.search(text) is not None,
         named=_named(terms, index, {*numbers, *groups}),

@@ -10,7 +10,7 @@ from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, ToolCall
 
 Json: TypeAlias = (
-    "Mapping[str, Json] | list[Json] | tuple[Json, ...] | str | int | float | bool | None"  # noqa: E501 -- a union of strings cannot be wrapped
+    "Mapping[str, Json] | list[Json] | tuple[Json, ...] | str | int | float | bool | None"
 )
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "other"]
 ToolChoice = Literal["auto", "none", "required"]

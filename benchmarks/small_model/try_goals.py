@@ -21,7 +21,11 @@ from datetime import date
 from pathlib import Path
 from typing import cast
 
+from planloom.analysis.cleaning import clean_table
 from planloom.analysis.loading.load import load_file
+from planloom.analysis.profile import profile_table
+from planloom.analysis.proposals import propose_operations
+from planloom.analysis.traps import find_traps
 from planloom.config import load_settings
 from planloom.errors import ModelError, PlanError
 from planloom.models.chat_model import ChatModel
@@ -133,12 +137,20 @@ async def run(goals: Sequence[Expected], model: ChatModel | None) -> list[Result
             if name not in tables:
                 out = Path(work) / str(len(tables))
                 out.mkdir()
-                loaded = load_file(_data_file(name), out=out)
-                tables[name] = get_data_summary(loaded.tables[0].table)
+                tables[name] = summary(_data_file(name), out)
             result = await try_goal(goal, tables[name], model)
             results.append(result)
             print(row(result), flush=True)
     return results
+
+
+def summary(path: Path, out: Path) -> TableSummary:
+    """Return the profile of a file after cleaning, as the report agent sees it."""
+    table = load_file(path, out=out).tables[0].table
+    profile = profile_table(table)
+    operations = propose_operations(table, profile, find_traps(table, profile))
+    cleaned = clean_table(table, operations, out=out / "cleaned.parquet")
+    return get_data_summary(cleaned.table)
 
 
 def _data_file(name: str) -> Path:

@@ -99,13 +99,6 @@ def test_a_trend_without_a_word_of_time_is_asked_about(trips: TableShape):
     assert chosen.choices.analyses[0].kind == "ranking"
 
 
-def test_a_top_that_no_ranking_has_is_asked_about(trips: TableShape):
-    form = json.loads(ranking())["analyses"][0] | {"top": 2}
-    replies = [ranking(), json.dumps({"analyses": [form]})]
-    chosen, _ = choose(replies, trips, "the top two cities by fare")
-    assert chosen.choices.analyses[0].top == 2
-
-
 def test_a_share_without_a_word_for_it_is_asked_about(trips: TableShape):
     share = json.dumps(
         {"analyses": [{"analysis": "share", "group": "city", "measure": "sum(fare)"}]}
@@ -114,17 +107,6 @@ def test_a_share_without_a_word_for_it_is_asked_about(trips: TableShape):
     assert chosen.choices.analyses[0].kind == "ranking"
     chosen, model = choose([share], trips, "how the fare is divided among the cities")
     assert len(model.requests) == 1
-
-
-def test_a_split_that_belongs_to_another_analysis_is_asked_about(trips: TableShape):
-    def both(split: str | None) -> str:
-        form = {"analysis": "trend", "measure": "sum(fare)", "date": "start_date",
-                "grain": "month", "split": split}  # fmt: skip
-        return json.dumps({"analyses": [form, *json.loads(ranking())["analyses"]]})
-
-    goal = "fare by month, and the city with the highest fare"
-    chosen, _ = choose([both("city"), both(None)], trips, goal)
-    assert chosen.choices.analyses[0].by is None
 
 
 def test_a_bad_second_look_leaves_the_first_reply(trips: TableShape):

@@ -58,6 +58,29 @@ def test_naming_every_value_keeps_all_rows(trips: TableShape, trip_values: Value
     assert reading.filters == ()
 
 
+def ranked(top: int | None = None) -> dict[str, object]:
+    return {"analysis": "ranking", "group": "city", "measure": "sum(fare)",
+            "order": "highest first", "top": top}  # fmt: skip
+
+
+def test_a_top_that_the_goal_says_plainly_is_taken(trips: TableShape):
+    reading, _ = read({"analyses": [ranked()]}, "the top 2 cities by fare", trips)
+    assert reading.analyses[0].top == 2
+
+
+def test_a_number_that_is_no_top_cuts_nothing(trips: TableShape):
+    reading, _ = read({"analyses": [ranked()]}, "rank the city by fare of 2 people", trips)
+    assert reading.analyses[0].top is None
+
+
+def test_a_split_that_belongs_to_another_analysis_is_left_out(trips: TableShape):
+    reply = {"analyses": [trend("month", "city"), ranked()]}
+    goal = "fare by month, and the city with the highest fare"
+    assert read(reply, goal, trips)[0].analyses[0].by is None
+    goal = "fare by month for each city, and the city with the highest fare"
+    assert read(reply, goal, trips)[0].analyses[0].by == "city"
+
+
 def test_columns_that_were_not_offered_are_said(wide: TableShape):
     reply = {"analyses": [{"analysis": "overview", "measure": "mean(reading 3)"}]}
     reading, _ = read(reply, "overview of reading 3", wide)

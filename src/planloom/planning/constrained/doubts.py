@@ -35,8 +35,6 @@ _PARTS = re.compile(
     r"ratios?|spread)\b|%|占|比例|比重|份额|构成|组成|分布|贡献|拆分|结构|百分",
     re.IGNORECASE,
 )
-_TOP = re.compile(r"\b(?:top|best|worst|bottom|first|highest|lowest|most|least|leading)\b|"
-                  r"[前后末]|倒数|最", re.IGNORECASE)  # fmt: skip
 
 
 def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
@@ -60,13 +58,6 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
         yield 'The goal speaks of no time: leave "trend" out. "ranking" compares groups.'
     if "share" in kinds and names_something and not _PARTS.search(plain):
         yield 'The goal speaks of no shares: leave "share" out. "ranking" compares groups.'
-    tops = [request.top for request in choices.analyses if request.kind == "ranking"]
-    if offer.tops and tops and not any(tops) and _TOP.search(plain):
-        yield f'The goal says {" and ".join(map(str, offer.tops))}, and no ranking has it as "top".'
-    grouped = {request.category for request in choices.analyses}
-    for request in choices.analyses:
-        if request.by and request.by in grouped and request.by not in offer.one_by_one:
-            yield f'"{request.by}" is for another analysis: "split" of the trend is null.'
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}

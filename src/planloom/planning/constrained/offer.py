@@ -84,7 +84,9 @@ class Offer:
     """By the way they are written: "sum(amount)", "count(*)", "count_distinct(customer)"."""
     tops: tuple[int, ...]
     """Whole numbers of the goal."""
-    rows: tuple[RowChoice, ...]
+    top: int | None = None
+    """The one that plainly cuts a ranking: "top 5", 前三, "the 3 lowest"."""
+    rows: tuple[RowChoice, ...] = ()
     splits: tuple[str, ...] = ()
     """Groups that the goal speaks of, so that a trend may have a line for each of their values."""
     one_by_one: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ def make_offer(
         countable=countable,
         measures=_measures(text, index, numbers, countable),
         tops=_tops(text, ranges),
+        top=_plain_top(text, ranges),
         rows=(
             *_value_choices(text, index, values or {}),
             *_span_choices(text, index, dates, ranges),
@@ -281,16 +284,37 @@ def _measures(
 
 
 def _tops(goal: str, ranges: Sequence[DateRange]) -> tuple[int, ...]:
+    return tuple(sorted({number for number, _, _ in _whole_numbers(goal, ranges)}))
+
+
+_CUT_BEFORE = re.compile(
+    r"(?:\b(?:top|best|worst|bottom|first|highest|lowest|leading)\s+|[前后]|最[^，。,;；]{1,3}的)\s*$",
+    re.IGNORECASE,
+)
+_CUT_AFTER = re.compile(
+    r"^\s*(?:[a-z-]+\s+)?(?:best|worst|highest|lowest|top|largest|smallest|biggest|leading)\b",
+    re.IGNORECASE,
+)
+
+
+def _plain_top(goal: str, ranges: Sequence[DateRange]) -> int | None:
+    """Return the only number of the goal that stands beside a word such as "top"."""
     found = {
-        int(n.value)
-        for n in read_numerals(goal)
-        if n.value is not None
-        and float(n.value).is_integer()
-        and 1 <= n.value <= _LARGEST_TOP
-        and n.kind in ("number", "ordinal")
-        and not _lies_in(n.start, ranges)
+        number
+        for number, start, stop in _whole_numbers(goal, ranges)
+        if _CUT_BEFORE.search(goal[max(0, start - 16) : start]) or _CUT_AFTER.search(goal[stop:])
     }
-    return tuple(sorted(found))
+    return found.pop() if len(found) == 1 else None
+
+
+def _whole_numbers(goal: str, ranges: Sequence[DateRange]) -> Iterator[tuple[int, int, int]]:
+    """Yield the whole numbers that are no part of a span of time, with where they stand."""
+    for n in read_numerals(goal):
+        is_whole = n.value is not None and float(n.value).is_integer()
+        if is_whole and n.kind in ("number", "ordinal") and not _lies_in(n.start, ranges):
+            number = int(n.value or 0)
+            if 1 <= number <= _LARGEST_TOP:
+                yield number, n.start, n.end
 
 
 def _lies_in(place: int, ranges: Sequence[DateRange]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from planloom.notes import Note
@@ -36,7 +36,7 @@ def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) ->
     assumptions: list[Note] = []
     analyses = tuple(
         dict.fromkeys(
-            _settled(request, index, filters, assumptions) for request in chosen.choices.analyses
+            _settled(request, index, filters, assumptions) for request in _as_said(chosen)
         )
     )
     dates = [request.date for request in analyses if request.date]
@@ -63,11 +63,26 @@ def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) ->
     )
 
 
+def _as_said(chosen: Chosen) -> Iterator[AnalysisRequest]:
+    """Yield the analyses with what the goal says plainly: how many, and for which of them."""
+    requests, offer = chosen.choices.analyses, chosen.offer
+    grouped = {request.category for request in requests}
+    rankings = [request for request in requests if request.kind == "ranking"]
+    for request in requests:
+        if len(rankings) == 1 and request.kind == "ranking" and request.top is None:
+            yield replace(request, top=offer.top)
+        elif request.by and request.by in grouped and request.by not in offer.one_by_one:
+            # The goal speaks of the group for the other analysis only.
+            yield replace(request, by=None)
+        else:
+            yield request
+
+
 def _keeps_all(item: Filter, index: ColumnIndex) -> bool:
     """Say whether a restriction names every value there is: "online and offline" is no choice."""
     column = index.columns[item.column]
     every = isinstance(item.value, tuple) and len(item.value) >= column.distinct
-    return item.comparison == "in" and every and not column.missing
+    return item.comparison == "in" and every
 
 
 def _settled(

@@ -113,6 +113,10 @@ class _Steps:
         key = str(event.data["key"])
         step = self.by_key.setdefault(key, _Step(str(event.data["step"])))
         step.state = str(event.data["state"])
+        if step.state == "succeeded" and step.started is None:
+            # It ran in an earlier plan, where it is shown, and its result goes on in this one.
+            del self.by_key[key]
+            return None
         # What blocks a step is told where it failed.
         step.error = "" if step.state == "blocked" else str(event.data["error"])
         if step.state == "running":

@@ -150,6 +150,16 @@ def test_values_of_hidden_columns_are_not_in_the_prompt(trips: TableShape, trip_
     assert "Lyon" not in str(unseen.requests[0].messages)
 
 
+def test_a_hidden_value_that_the_goal_itself_names_can_be_kept(
+    trips: TableShape, trip_values: Values
+):
+    reply = json.loads(ranking("vehicle"))
+    reply["rows"] = [{"column": "city", "is": "=", "value": "Oslo"}]
+    chosen, _ = choose([json.dumps(reply)], trips, "best vehicle by fare in Oslo",
+                       values=trip_values, hidden=frozenset({"city"}))  # fmt: skip
+    assert [item.value for item in chosen.choices.filters] == ["Oslo"]
+
+
 def test_odd_names_stay_quoted_on_one_line(odd: TableShape):
     name = odd.columns[0].name
     reply = json.dumps({"analyses": [{"analysis": "overview", "measure": f"mean({name})"}]})

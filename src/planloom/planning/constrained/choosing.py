@@ -151,8 +151,7 @@ async def choose_analyses(
         PlanError: no reply fitted; says what was wrong with the last one.
         BudgetExhaustedError: the run may not spend more.
     """
-    known = {name: found for name, found in (values or {}).items() if name not in hidden}
-    offer = make_offer(goal, table, today=today, values=known)
+    offer = make_offer(goal, table, today=today, values=values, hidden=hidden)
     forms = make_forms(offer, tools)
     form = cast("Mapping[str, Json]", response_schema(forms, offer))
     schema = ResponseSchema("analyses", form)

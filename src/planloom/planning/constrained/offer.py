@@ -9,14 +9,18 @@ from datetime import date
 
 from planloom.analysis.numbers.numerals import read_numerals
 from planloom.notes import Scalar
+from planloom.planning.constrained.row_choices import (
+    RowChoice,
+    lies_in,
+    limit_choices,
+    span_choices,
+    value_choices,
+)
 from planloom.planning.goals.choices import main_categories, main_date, main_measure
 from planloom.planning.goals.columns import MOST_CATEGORIES, ColumnIndex
 from planloom.planning.goals.dates import DateRange, find_ranges
-from planloom.planning.goals.filters import column_of, range_filters, take_scope
+from planloom.planning.goals.filters import column_of
 from planloom.planning.goals.intent import (
-    ColumnShape,
-    Comparison,
-    Filter,
     How,
     Measure,
     TableShape,
@@ -28,9 +32,6 @@ MOST_COLUMNS = 40
 """A wider table is offered by its most relevant columns only."""
 _MOST_OF_A_ROLE = 16
 """Of a wide table; five ways to compute each number keep the list of measures near a hundred."""
-_MOST_TRANSLATED_VALUES = 12
-"""A column with more values is not offered to a goal in another script."""
-_MOST_TRANSLATED = 60
 _LONGEST_GOAL = 5000
 _LARGEST_TOP = 200
 _SUM = re.compile(r"\b(?:total|sum)|总[和计]|合计|求和|累计|总(?!体)", re.IGNORECASE)
@@ -57,18 +58,6 @@ _RARE_HOWS: tuple[tuple[How, re.Pattern[str]], ...] = (
     ),
 )
 ROWS = "count(*)"
-WITHIN = "within"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowChoice:
-    """A restriction of rows that the goal gives a reason for."""
-
-    column: str
-    comparisons: tuple[str, ...]
-    values: Mapping[str | float, tuple[Filter, ...] | Scalar]
-    """What may be written as the value: a value of the data, a number of the goal, or the goal's
-    words for a span of time with the filters that keep it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +115,12 @@ def make_offer(
     *,
     today: date,
     values: Mapping[str, Sequence[Scalar]] | None = None,
+    hidden: Set[str] = frozenset(),
 ) -> Offer:
     """Return what a model may choose from for `goal` over `table`.
 
     `values` gives all values of the columns with few; `today` anchors words such as "last month".
+    Of the columns in `hidden` only values that the goal itself holds are offered.
     """
     text = goal[:_LONGEST_GOAL]
     index = ColumnIndex(table)
@@ -150,9 +141,9 @@ def make_offer(
         tops=_tops(text, ranges),
         top=_plain_top(text, ranges),
         rows=(
-            *_value_choices(text, index, values or {}),
-            *_span_choices(text, index, dates, ranges),
-            *_limit_choices(text, index, terms, numbers),
+            *value_choices(text, index, values or {}, hidden=hidden),
+            *span_choices(text, index, dates, ranges),
+            *limit_choices(text, index, terms, numbers),
         ),
         splits=tuple(
             name
@@ -280,7 +271,7 @@ def _measures(
     return found
 
 
-# -- numbers and rows
+# -- numbers
 
 
 def _tops(goal: str, ranges: Sequence[DateRange]) -> tuple[int, ...]:
@@ -311,115 +302,7 @@ def _whole_numbers(goal: str, ranges: Sequence[DateRange]) -> Iterator[tuple[int
     """Yield the whole numbers that are no part of a span of time, with where they stand."""
     for n in read_numerals(goal):
         is_whole = n.value is not None and float(n.value).is_integer()
-        if is_whole and n.kind in ("number", "ordinal") and not _lies_in(n.start, ranges):
+        if is_whole and n.kind in ("number", "ordinal") and not lies_in(n.start, ranges):
             number = int(n.value or 0)
             if 1 <= number <= _LARGEST_TOP:
                 yield number, n.start, n.end
-
-
-def _lies_in(place: int, ranges: Sequence[DateRange]) -> bool:
-    return any(r.start <= place < r.stop for r in ranges)
-
-
-def _value_choices(
-    goal: str, index: ColumnIndex, values: Mapping[str, Sequence[Scalar]]
-) -> Iterator[RowChoice]:
-    """Yield the values that the goal names; all of short lists where the scripts differ."""
-    folded, room = fold(goal), _MOST_TRANSLATED
-    for name, column in index.columns.items():
-        if index.roles[name] in ("date", "year") or column.meaning in ("measure", "money"):
-            continue
-        known = [v for v in values.get(name) or [v for v, _ in column.top] if v is not None]
-        found = [v for v in known if _is_named(str(v), folded)]
-        if not found and index.roles[name] == "category" and _is_translatable(known, column, goal):
-            found = known[: max(room, 0)]
-            room -= len(found)
-        if found:
-            yield RowChoice(
-                column=name,
-                comparisons=("=", "!="),
-                values={_written(value): value for value in found[:_LARGEST_TOP]},
-            )
-
-
-def _is_translatable(known: Sequence[Scalar], column: ColumnShape, goal: str) -> bool:
-    """Say whether a goal in another script may name one of a short list of words."""
-    is_whole = len(known) == column.distinct <= _MOST_TRANSLATED_VALUES
-    # Codes and numbers are written alike in every script.
-    words = [v for v in known if isinstance(v, str) and any(c.isalpha() for c in v)]
-    return is_whole and len(words) == len(known) and all(
-        _has_han(word) != _has_han(goal) for word in words
-    )  # fmt: skip
-
-
-def _written(value: Scalar) -> str | float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return value
-    return str(value)
-
-
-def _is_named(value: str, folded_goal: str) -> bool:
-    word = fold(value).strip()
-    if not word or word.isdigit():
-        return False
-    if _has_han(word):
-        return word in folded_goal
-    return (
-        re.search(rf"(?<![a-z0-9]){re.escape(word)}(?:e?s)?(?![a-z0-9])", folded_goal) is not None
-    )
-
-
-def _has_han(text: str) -> bool:
-    return any("\u3400" <= character <= "\u9fff" for character in text)
-
-
-def _span_choices(
-    goal: str, index: ColumnIndex, dates: Sequence[str], ranges: Sequence[DateRange]
-) -> Iterator[RowChoice]:
-    for name in dates:
-        spans = {goal[r.start : r.stop]: range_filters(r, index.columns[name]) for r in ranges}
-        found: dict[str | float, tuple[Filter, ...] | Scalar] = {
-            words: filters for words, filters in spans.items() if filters
-        }
-        if found:
-            yield RowChoice(column=name, comparisons=(WITHIN,), values=found)
-
-
-_BOUND_BEFORE = re.compile(
-    r"(?:above|over|below|under|less|more|fewer|greater|than|least|most|exceed\w*|between|[<>=≥≤]|"
-    r"超过|大于|小于|低于|高于|多于|少于|至少|最多|不到|不足|达到)[^,，。;；]{0,12}$"
-)
-_BOUND_AFTER = re.compile(
-    r"^[^,，。;；]{0,4}(?:以上|以下|以内|or more|or less|and above|and below)"
-)
-
-
-def _limit_choices(
-    goal: str, index: ColumnIndex, terms: Sequence[Term], numbers: Sequence[str]
-) -> Iterator[RowChoice]:
-    """Yield bounds on numbers: those that name their column, else any column for the number."""
-    limits = take_scope(terms, index).limits
-    for limit in limits:
-        value = limit.value
-        if isinstance(value, int | float):
-            yield RowChoice(
-                column=limit.column, comparisons=(limit.comparison,), values={value: value}
-            )
-    ranges = [term.range for term in terms if term.range]
-    bounds = _bounds(fold(goal), ranges)
-    if bounds and not limits:
-        comparisons: tuple[Comparison, ...] = (">", ">=", "<", "<=", "=")
-        for name in numbers:
-            yield RowChoice(column=name, comparisons=comparisons, values={v: v for v in bounds})
-
-
-def _bounds(folded: str, ranges: Sequence[DateRange]) -> list[float]:
-    """Return the numbers that stand beside words such as "above"."""
-    found: list[float] = []
-    for n in read_numerals(folded):
-        if n.value is None or n.kind != "number" or _lies_in(n.start, ranges):
-            continue
-        before, after = folded[max(0, n.start - 24) : n.start], folded[n.end : n.end + 12]
-        if _BOUND_BEFORE.search(before) or _BOUND_AFTER.search(after):
-            found.append(int(n.value) if float(n.value).is_integer() else float(n.value))
-    return found

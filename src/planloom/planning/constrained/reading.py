@@ -11,7 +11,8 @@ from typing import cast
 from planloom.engine.json_value import JsonObject, JsonValue
 from planloom.errors import PlanError
 from planloom.planning.constrained.forms import MOST_ANALYSES, MOST_ROW_CHOICES, Field, Form
-from planloom.planning.constrained.offer import ROWS, WITHIN, Offer, RowChoice
+from planloom.planning.constrained.offer import ROWS, Offer
+from planloom.planning.constrained.row_choices import WITHIN, RowChoice
 from planloom.planning.goals.intent import (
     AnalysisKind,
     AnalysisRequest,

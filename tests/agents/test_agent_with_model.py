@@ -9,7 +9,8 @@ import pytest
 
 from planloom import Agent, ScriptedModel, tool
 from planloom.agents.data_first import DataFirst, opened_files
-from planloom.agents.deliverables import answer_text, hand_out
+from planloom.agents.answers import answer_text
+from planloom.agents.deliverables import hand_out
 from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView

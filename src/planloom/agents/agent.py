@@ -298,7 +298,7 @@ def _warn(text: str) -> None:
 
 
 def _outcome(finished: FinishedRun, *, answer: str = "", bill: Bill | None = None) -> Outcome:
-    from planloom.agents.deliverables import answer_text
+    from planloom.agents.answers import answer_text
 
     task = finished.task
     return Outcome(

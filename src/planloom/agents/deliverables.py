@@ -1,8 +1,7 @@
-"""Hands out what a run made: its answer as text, and copies of its files where the user is."""
+"""Hands out the files that a run made: copies of them where the user is."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,32 +9,8 @@ from pathlib import Path
 from planloom.analysis.export import export_csv
 from planloom.engine.artifacts import Artifact, ArtifactStore, refs_in
 from planloom.errors import InputError, ToolError
-from planloom.tools.codec import encode
 from planloom.tools.reports import ReportRef, SavedReport
 from planloom.values import FileRef, TableRef
-
-
-def answer_text(results: Mapping[str, object]) -> str:
-    """Return the outputs that are texts, numbers or small data, one after the other.
-
-    Tables, pictures and files have no text: they are copied.
-
-    >>> answer_text({"a": "Forty-two.", "b": [1, 2]})
-    'Forty-two.\\n[1, 2]'
-    """
-    texts = (_text(value) for value in results.values())
-    return "\n".join(text for text in texts if text)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None or next(refs_in(value), None) is not None:
-        return ""
-    encoded = encode(value)
-    if isinstance(encoded, Mapping) and set(encoded) == {"text"}:
-        return str(encoded["text"])
-    return json.dumps(encoded, ensure_ascii=False)
 
 
 def hand_out(results: Mapping[str, object], store: ArtifactStore, out: Path) -> tuple[Path, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planloom.agents.deliverables import answer_text, hand_out
+from planloom.agents.answers import answer_text
 from planloom.agents.goal_planning import REPORT_FOLDER, GoalPlanning, GoalRequest, is_constrained
 from planloom.agents.model_setup import ModelSetup
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared
@@ -44,6 +44,9 @@ class GoalOutcome:
 
     def hand_out(self, out: Path) -> tuple[Path, ...]:
         """Copy what the run made into a folder; see `deliverables.hand_out`."""
+        # Loads what reads tables and writes reports: not before there is something to hand out.
+        from planloom.agents.deliverables import hand_out
+
         return hand_out(self.finished.results, ArtifactStore(self.finished.folder), out)
 
 

@@ -11,6 +11,7 @@ from typing import cast
 
 from planloom.engine.artifacts import head_and_tail
 from planloom.errors import InputError, ToolError
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.tools import codec
 from planloom.values import FileRef, ImageRef, TableRef
 
@@ -24,21 +25,24 @@ _PARTS = 1000
 _DEPTH = 6
 
 
-def preview_value(value: object, max_chars: int = MAX_CHARS) -> str:
+def preview_value(
+    value: object, max_chars: int = MAX_CHARS, mask: PersonalDataMask | None = None
+) -> str:
     """Return a result in bounded text.
 
     A table is shown by its columns, row count, first rows and a summary; a file by its name; a
     long text by head and tail; a long list by its length and first items. Tables are read from
-    their files, which takes time for large ones.
+    their files, which takes time for large ones. `mask` puts stand-ins in place of personal data.
 
     >>> preview_value({"total": 12.5, "region": "North"})
     '{"total": 12.5, "region": "North"}'
     """
+    mask = mask or UNMASKED
     if isinstance(value, str):
-        return head_and_tail(value, max_chars)
+        return head_and_tail(mask.text(value), max_chars)
     if isinstance(value, TableRef):
-        return head_and_tail(_table(value, max_chars), max_chars)
-    text = json.dumps(_Plain().value(value), ensure_ascii=False)
+        return head_and_tail(_table(value, max_chars, mask), max_chars)
+    text = json.dumps(mask.value(_Plain(mask).value(value)), ensure_ascii=False)
     count = len(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else 0
     head = f"{count} items, the first {_FIRST}: " if count > _ITEMS else ""
     return head_and_tail(head + text, max_chars)
@@ -53,12 +57,12 @@ def as_data(text: str) -> str:
     return "\n".join(f"| {row}" for row in text.splitlines())
 
 
-def _table(table: TableRef, max_chars: int) -> str:
+def _table(table: TableRef, max_chars: int, mask: PersonalDataMask) -> str:
     # Loads DuckDB, which plans without tables need not pay for.
     from planloom.planning.table_preview import preview_table
 
     try:
-        return preview_table(table, max_chars)
+        return preview_table(table, max_chars, mask)
     except (InputError, ToolError) as error:
         columns = ", ".join(f"{c.name} ({c.type})" for c in table.columns)
         return f"{table.rows} rows; columns: {columns}; the rows cannot be read: {error}"
@@ -68,12 +72,14 @@ def _table(table: TableRef, max_chars: int) -> str:
 class _Plain:
     """Turns values into JSON's types: long lists cut, files and tables as what they are."""
 
+    mask: PersonalDataMask
     left: int = _PARTS
     """Parts that may still be shown; many small lists can be as long as one large."""
 
     def value(self, value: object, depth: int = _DEPTH) -> codec.JsonValue:
         self.left -= 1
         if isinstance(value, TableRef):
+            self.mask.table(value)  # so that its names are known in the figures beside it
             return f"table: {value.rows} rows; columns: {', '.join(value.column_names)}"
         if isinstance(value, FileRef):
             return _file(value)

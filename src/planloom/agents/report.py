@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -102,6 +102,14 @@ def report(
     chosen = formats.split(",") if isinstance(formats, str) else formats
     options = {"model": model} if isinstance(model, str) else {}
     settings = load_settings(environment=os.environ, folder=Path.cwd(), options=options)
+    use = (
+        None
+        if model is None
+        else ModelUse(
+            setup=_model_setup(model, limits or Limits(), settings),
+            send_personal_data=send_personal_data,
+        )
+    )
     work = make_report(
         [Path(path) for path in paths],
         goal,
@@ -111,14 +119,17 @@ def report(
         sinks=sinks,
         settings=settings,
         today=datetime.now().astimezone().date(),
-        model=None
-        if model is None
-        else ModelUse(
-            setup=_model_setup(model, limits or Limits(), settings),
-            send_personal_data=send_personal_data,
-        ),
+        model=use,
     )
-    return run_sync(work)
+    # A model that was handed over belongs to the caller, who may go on using it.
+    return run_sync(_closing(work, use) if use and isinstance(model, str) else work)
+
+
+async def _closing(work: Coroutine[object, object, ReportOutcome], use: ModelUse) -> ReportOutcome:
+    try:
+        return await work
+    finally:
+        await use.setup.close()
 
 
 async def make_report(
@@ -154,7 +165,7 @@ async def make_report(
         registry=builtin_registry(),
         home=settings.home,
         access=ToolAccess(lang=request.lang, readable=inputs, writable=(target,)),
-        options=RunOptions(),
+        options=RunOptions(lang=request.lang),
         sinks=sinks,
         run_id=run_id,
         bill=model.setup.budget.bill if model else None,

@@ -84,6 +84,12 @@ def test_an_average_that_nothing_answers_is_asked_about_once(trips: TableShape):
     assert len(model.requests) == 2
 
 
+def test_a_second_look_speaks_the_language_of_the_goal(visits: TableShape):
+    reply = ranking("科室", "sum(费用)")
+    _, model = choose([reply, reply], visits, "各科室的平均费用")
+    assert "目标要求平均值" in last_message(model)
+
+
 def test_a_named_column_that_nothing_uses_is_asked_about(trips: TableShape):
     _, model = choose([ranking(), ranking(measure="sum(distance_km)")], trips,
                       "distance_km by city")  # fmt: skip

@@ -48,6 +48,18 @@ def test_only_numbers_of_the_goal_can_cut_a_ranking(
     assert offer(goal, trips).tops == tops
 
 
+@pytest.mark.parametrize(
+    ("goal", "top"),
+    [
+        ("费用前三的科室", 3), ("费用最高的两个科室", 2), ("前三个月的费用", None),
+        ("the 2 highest", 2), ("top ten departments", 10), ("费用前十二的科室", None),
+        ("2 visits a day", None),
+    ],
+)  # fmt: skip
+def test_a_number_beside_top_is_taken_for_it(visits: TableShape, goal: str, top: int | None):
+    assert offer(goal, visits).top == top
+
+
 def test_values_that_the_goal_names_can_be_kept(trips: TableShape, trip_values: Values):
     assert rows(offer("fares in Oslo by van", trips, trip_values)) == {
         "city": ["Oslo"], "vehicle": ["van"],

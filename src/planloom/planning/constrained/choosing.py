@@ -181,6 +181,7 @@ class _Conversation:
         self._forms = forms
         self._offer = offer
         self._goal = goal
+        self._lang: Lang = lang
         self._words = _WORDS[lang]
 
     async def choose(self) -> Chosen:
@@ -194,7 +195,8 @@ class _Conversation:
                 problem = error
                 self._say(reply, "mend", str(error), "again")
                 continue
-            open_points = list(doubts(self._goal, choices, self._offer))
+            found = doubts(self._goal, choices, self._offer)
+            open_points = [note.text(self._lang) for note in found]
             if not open_points or doubtful is not None:
                 return Chosen(choices=choices, offer=self._offer, tries=attempt)
             doubtful = choices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planloom.notes import Note
 from planloom.planning.constrained.offer import Offer
 from planloom.planning.constrained.reading import Choices
 
@@ -36,8 +37,33 @@ _PARTS = re.compile(
     re.IGNORECASE,
 )
 
+_NO_MEAN = Note(
+    "The goal speaks of an average, and no measure is a mean.",
+    "目标要求平均值，但没有用 mean。",
+)
+_NO_SHARE = Note(
+    "The goal speaks of shares, and no analysis is a share.",
+    "目标要求占比，但没有选 share。",
+)
+_NO_TREND = Note(
+    "The goal speaks of time, and no analysis is a trend.",
+    "目标涉及随时间的变化，但没有选 trend。",
+)
+_NEEDLESS_TREND = Note(
+    'The goal speaks of no time: leave "trend" out. "ranking" compares groups.',
+    "目标没有涉及时间：不要选 trend。各组的比较用 ranking。",
+)
+_NEEDLESS_SHARE = Note(
+    'The goal speaks of no shares: leave "share" out. "ranking" compares groups.',
+    "目标没有要求占比：不要选 share。各组的比较用 ranking。",
+)
+_UNUSED = Note(
+    'The goal names the column "{name}", and no analysis uses it.',
+    "目标提到“{name}”列，但没有分析用到它。",
+)
 
-def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
+
+def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[Note]:
     """Yield what a choice seems to have missed, for the model to think over once.
 
     None is an error: a goal may speak of an average in a name, or of a share in passing.
@@ -48,22 +74,22 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[str]:
     if choices.others:
         return  # what further tools compute is not known here
     if _AVERAGE.search(plain) and not hows & {"mean", "median"} and offer.numbers:
-        yield "The goal speaks of an average, and no measure is a mean."
+        yield _NO_MEAN
     if _SHARE.search(plain) and "share" not in kinds and offer.groups:
-        yield "The goal speaks of shares, and no analysis is a share."
+        yield _NO_SHARE
     if _TREND.search(plain) and "trend" not in kinds and offer.dates:
-        yield "The goal speaks of time, and no analysis is a trend."
+        yield _NO_TREND
     names_something = bool(offer.named or offer.splits)
     if "trend" in kinds and names_something and not _TIME.search(goal):
-        yield 'The goal speaks of no time: leave "trend" out. "ranking" compares groups.'
+        yield _NEEDLESS_TREND
     if "share" in kinds and names_something and not _PARTS.search(plain):
-        yield 'The goal speaks of no shares: leave "share" out. "ranking" compares groups.'
+        yield _NEEDLESS_SHARE
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}
     for name in offer.named:
         if name not in used:
-            yield f'The goal names the column "{name}", and no analysis uses it.'
+            yield Note(_UNUSED.en, _UNUSED.zh, {"name": name})
 
 
 def _without_names(goal: str, offer: Offer) -> str:

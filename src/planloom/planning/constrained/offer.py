@@ -298,8 +298,20 @@ def _plain_top(goal: str, ranges: Sequence[DateRange]) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
+# "前三的品类" has no measure word, so that it is no numeral for who reads numerals of prose.
+_CHINESE_CUT = re.compile(
+    r"[前后]([一二两三四五六七八九十])(?![一二三四五六七八九十]|个?[月天日周年季])"
+)
+_CHINESE_DIGITS = {digit: value for value, digit in enumerate("一二三四五六七八九十", 1)} | {
+    "两": 2
+}
+
+
 def _whole_numbers(goal: str, ranges: Sequence[DateRange]) -> Iterator[tuple[int, int, int]]:
     """Yield the whole numbers that are no part of a span of time, with where they stand."""
+    for match in _CHINESE_CUT.finditer(goal):
+        if not lies_in(match.start(), ranges):
+            yield _CHINESE_DIGITS[match[1]], match.start(1), match.end(1)
     for n in read_numerals(goal):
         is_whole = n.value is not None and float(n.value).is_integer()
         if is_whole and n.kind in ("number", "ordinal") and not lies_in(n.start, ranges):

@@ -161,6 +161,7 @@ def test_a_plan_that_needs_approval_waits_where_nobody_can_be_asked(run: Shell, 
     assert done.returncode == 4
     assert "write_file" in done.stdout
     assert "at a terminal" in done.stderr
+    assert _task(folder)["status"] == "waiting"
     assert not list((folder / "home").rglob("a.txt"))
 
 
@@ -171,6 +172,31 @@ def test_a_budget_that_runs_out_leaves_a_part_with_its_bill(run: Shell, folder: 
     assert (folder / "made" / "best.md").is_file()
     assert "Model use: 1 call" in done.stderr
     assert "Only a part" in done.stderr
+
+
+def test_what_was_made_before_the_budget_ran_out_is_told_with_its_place(run: Shell, folder: Path):
+    done = run(folder, [PLAN], "run", "best shop?", "sales.csv", "--max-calls", "1")
+    assert done.returncode == 3, done.stderr
+    assert _task(folder)["status"] == "partial"
+    kept = re.findall(r"Kept: (\w+) \(\w+\): (.*)", done.stderr)
+    assert {"data", "t"} <= {step for step, _ in kept}
+    assert all(Path(path).exists() for _, paths in kept for path in paths.split(", "))
+
+
+def test_a_limit_in_chinese(run: Shell, folder: Path):
+    done = run(folder, [PLAN], "run", "哪个门店最好？", "sales.csv", "--max-calls", "1",
+               lang="zh_CN.UTF-8")  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    assert "已保留：t (rank_categories)" in done.stderr
+    assert "仅完成了一部分" in done.stderr
+
+
+def test_plans_that_never_pass_are_told_by_their_first_problem(run: Shell, folder: Path):
+    bad = "".join(f'x{n} = no_tool_{n}("a")\n' for n in range(9))
+    done = run(folder, [bad] * 4, "run", "goal")
+    assert done.returncode == 1
+    assert "more problems: see events.jsonl" in done.stderr
+    assert sum("no_tool" in line for line in done.stderr.splitlines()) <= 1
 
 
 def test_a_broken_model_ends_with_its_words_and_a_truthful_record(run: Shell, folder: Path):

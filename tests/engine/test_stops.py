@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 from engine_doubles import FakeApprover, FakeSteps, Run, plan, step, world, yes
@@ -12,7 +13,7 @@ from planloom.engine.approval import ApprovalPolicy, Decision
 from planloom.engine.execution import RunOptions
 from planloom.engine.plan import Plan
 from planloom.engine.protocols import PlanningEndedError, TaskView
-from planloom.engine.task import StepRecord, Stop, Task
+from planloom.engine.task import StepRecord, StepResult, Stop, Task
 from planloom.errors import BudgetExhaustedError, ModelError
 
 
@@ -268,6 +269,55 @@ def test_reason_is_told_in_the_language_of_the_run(run_virtually: Run):
     assert task.missing[0].why == "预算 0.10 美元已用完。"
 
 
+LIMITS = [SPENT, ModelError("The server is down.")]
+
+
+@pytest.mark.parametrize("ended", LIMITS)
+def test_what_steps_made_makes_a_run_partial_without_an_output(
+    run_virtually: Run, ended: Exception
+):
+    w = world(plan(step("a"), step("bad", "a")), ended)
+    w.steps.script = {"bad": ["no"] * 3}
+    task = run_virtually(w.run())
+    assert task.outputs == {}
+    assert task.status == "partial"
+    assert [record.step for record in task.kept] == ["a"]
+    assert w.events[-1].data["kept"] == ["r1/1.a"]
+
+
+@pytest.mark.parametrize("ended", LIMITS)
+def test_nothing_made_is_a_failure(run_virtually: Run, ended: Exception):
+    w = world(plan(step("bad")), ended, steps=FakeSteps(script={"bad": ["no"] * 3}))
+    assert run_virtually(w.run()).status == "failed"
+
+
+@pytest.mark.parametrize(("ended", "status"), [(LIMITS[0], "partial"), (LIMITS[1], "failed")])
+def test_what_was_only_prepared_counts_where_a_limit_ended_the_run(
+    run_virtually: Run, ended: Exception, status: str
+):
+    table = StepResult(tool="pure", artifacts=("1.a",))
+    task = Task(id="r1", goal="g")
+    task.add_plan(Plan(steps=(step("a"), step("b"))))
+    for name, result in (("a", table), ("b", StepResult(tool="pure", value=1))):
+        task.update_step(replace(task.record(name), state="succeeded", result=result))
+    assert run_virtually(world(ended, task=task).run()).status == status
+    assert [record.step for record in task.kept] == (["a"] if status == "partial" else [])
+
+
+def test_steps_of_a_plan_that_never_came_whole_are_kept(run_virtually: Run):
+    task = Task(id="r1", goal="g")
+    task.add_plan(Plan(steps=(step("a"),), complete=False))
+    result = StepResult(tool="pure", value=1)
+    task.update_step(replace(task.record("a"), state="succeeded", result=result))
+    assert run_virtually(world(ModelError("Gone."), task=task).run()).status == "partial"
+
+
+def test_a_failed_step_is_no_limit(run_virtually: Run):
+    w = world(plan(step("a"), step("bad", "a", on_failure="fail")))
+    w.steps.script = {"bad": ["no"] * 3}
+    assert run_virtually(w.run()).status == "failed"
+
+
 def test_planner_without_a_model_ends_the_run(run_virtually: Run):
     task = run_virtually(world(ModelError("The server is down.", transient=True)).run())
     assert task.status == "failed"
@@ -338,6 +388,25 @@ def test_declined_plan_ends_the_run_as_cancelled(run_virtually: Run):
     task = run_virtually(world(PlanningEndedError("declined", "The plan was declined.")).run())
     assert task.status == "cancelled"
     assert task.missing[0].why == "The plan was declined."
+
+
+def test_plan_that_nobody_could_approve_waits_and_is_asked_for_again(run_virtually: Run):
+    w = world(PlanningEndedError("unapproved", "Nobody could be asked."), plan(step("a")))
+    task = run_virtually(w.run())
+    assert (task.status, w.events[-1].data["status"]) == ("waiting", "waiting")
+    assert task.missing[0].why == "Nobody could be asked."
+    assert run_virtually(w.run()).status == "succeeded"
+
+
+def test_reasons_of_the_engine_are_told_in_chinese(run_virtually: Run):
+    w = world(
+        plan(step("a"), step("slow", "a", tool="write")),
+        steps=FakeSteps(seconds={"slow": 99}),
+        options=RunOptions(time_limit_s=60, lang="zh"),
+    )
+    task = run_virtually(w.run())
+    assert task.missing[-1].why == "运行已达到 60 秒的时限。"
+    assert "其作用可能已经发生" in task.record("slow").error
 
 
 def test_run_that_was_to_show_its_plan_has_succeeded(run_virtually: Run):

@@ -72,6 +72,7 @@ class Agent:
         home: str | os.PathLike[str] | None = None,
         readable: Sequence[str | os.PathLike[str]] = (),
         writable: Sequence[str | os.PathLike[str]] = (),
+        send_personal_data: bool = False,
         lang: Lang = "en",
     ):
         """Set up an agent; nothing runs and nothing is read yet.
@@ -93,6 +94,8 @@ class Agent:
             home: Folder for runs; by default the setting `home` (PLANLOOM_HOME, else .planloom).
             readable: Files and folders that tools may read besides the current folder.
             writable: Folders that tools may write to besides the run's own.
+            send_personal_data: Whether names, mail addresses, phone, identity and card numbers in
+                files and results may go to the model; by default it sees stand-ins for them.
             lang: Language of what tools write for people.
         """
         self._tools = tuple(tools)
@@ -107,6 +110,7 @@ class Agent:
         self._home = None if home is None else Path(home)
         self._readable = tuple(Path(path).absolute() for path in readable)
         self._writable = tuple(Path(path).absolute() for path in writable)
+        self._send_personal_data = send_personal_data
         self._lang: Lang = lang
         self._registry: ToolRegistry | None = None
 
@@ -170,6 +174,7 @@ class Agent:
             writable=self._writable,
             policy=self._policy or ApprovalPolicy(),
             approver=self._approver,
+            send_personal_data=self._send_personal_data,
         )
         done = await run_goal(request, self._open_model(settings), self._place(settings, sinks))
         return _outcome(done.finished, answer=done.answer, bill=done.bill)
@@ -212,6 +217,7 @@ class Agent:
             writable=self._writable,
             policy=self._policy or ApprovalPolicy(),
             approver=self._approver,
+            send_personal_data=self._send_personal_data,
         )
         return await answer_question(
             request, self._open_model(settings), self._place(settings, sinks)
@@ -251,7 +257,9 @@ class Agent:
             home=self._home or self._settings().home,
             access=ToolAccess(lang=self._lang, readable=self._readable, writable=self._writable),
             options=RunOptions(
-                policy=self._policy or ApprovalPolicy(), time_limit_s=limits.max_seconds
+                policy=self._policy or ApprovalPolicy(),
+                time_limit_s=limits.max_seconds,
+                lang=self._lang,
             ),
             sinks=sinks,
             approver=self._approver,

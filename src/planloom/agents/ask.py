@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
 from planloom.agents.data_first import DATA_ENDINGS
 from planloom.agents.model_setup import ModelSetup
+from planloom.agents.personal_data import mask_of
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared
 from planloom.agents.workplace import Workplace
 from planloom.budget import Bill
@@ -26,11 +27,19 @@ from planloom.errors import InputError, ToolError
 from planloom.models.chat_model import ChatModel
 from planloom.models.messages import ImagePart
 from planloom.notes import Lang, Note
+from planloom.planning.react.finding import FIND, FindingToolbox
+from planloom.planning.personal_mask import PersonalDataMask
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.record import outcome_json
-from planloom.planning.react.recorded_toolbox import RecordedToolbox
+from planloom.planning.react.recorded_toolbox import RecordedToolbox, RunTools
 from planloom.planning.react.toolbox import Toolbox
 from planloom.planning.react.trajectory import ReactOutcome, StopReason
+from planloom.planning.tool_offer import (
+    LIMIT,
+    SMALL_LIMIT,
+    SMALL_SCHEMA_CHARS,
+    offer_tools,
+)
 from planloom.tools.tool import AnyTool, tool
 
 EVIDENCE_FILE = "evidence.json"
@@ -57,6 +66,9 @@ class QuestionRequest:
     """How the answer has to be written, for the model; "" leaves it free."""
     policy: ApprovalPolicy = field(default_factory=ApprovalPolicy)
     approver: Approver | None = None
+    send_personal_data: bool = False
+    """Whether values that look like those of persons may go to the model; else it sees stand-ins,
+    and the answer has the values."""
     run_id: str | None = None
 
 
@@ -114,10 +126,11 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
 
     def prepare(stage: RunStage) -> _OneStep:
         metered = model.metered(stage.events).for_step(_STEP, purpose="react")
-        tools = stage.run_tools(request.policy, request.approver)
+        mask = mask_of(stage, said=request.question, sends=request.send_personal_data)
+        tools = replace(stage.run_tools(request.policy, request.approver), mask=mask)
         # Made before the step's own tool is there, which it must not call.
-        toolbox = RecordedToolbox(tools, f"{stage.run_id}/1.{_STEP}", names=_offered(stage))
-        stage.registry.register(_answer_tool(request, metered, toolbox, stage, place))
+        toolbox = _toolbox(request, metered, tools, f"{stage.run_id}/1.{_STEP}")
+        stage.registry.register(_answer_tool(request, metered, toolbox, stage, place, mask))
         return _OneStep(request)
 
     try:
@@ -137,7 +150,9 @@ def _setup(request: QuestionRequest, model: ModelSetup, place: Workplace) -> Run
             writable=request.writable,
         ),
         options=RunOptions(
-            policy=request.policy, time_limit_s=model.budget.remaining().max_seconds
+            policy=request.policy,
+            time_limit_s=model.budget.remaining().max_seconds,
+            lang=request.lang,
         ),
         sinks=place.sinks,
         approver=request.approver,
@@ -178,6 +193,7 @@ def _answer_tool(
     toolbox: Toolbox,
     stage: RunStage,
     place: Workplace,
+    mask: PersonalDataMask,
 ) -> AnyTool:
     loop = ReactLoop(
         model,
@@ -197,6 +213,7 @@ def _answer_tool(
         outcome = await loop.run(
             question, parts=_pictures(request, model), pinned=_files_text(request.files)
         )
+        outcome = replace(outcome, answer=mask.restored(outcome.answer))
         _write_evidence(request, outcome, stage.folder.path)
         return _result(outcome, request.lang)
 
@@ -234,9 +251,24 @@ def _answer(finished: FinishedRun, bill: Bill) -> Answer:
 # -- what the model is given
 
 
-def _offered(stage: RunStage) -> list[str]:
-    """Return the tools of the loop: without those that write reports, whose schemas are long."""
-    return [tool.name for tool in stage.registry.tools() if tool.toolset != "reports"]
+def _toolbox(request: QuestionRequest, model: ChatModel, tools: RunTools, key: str) -> Toolbox:
+    """Return the tools that the question is likely to need, and a way to find the others."""
+    # A question is no order for a report: that is what `planloom report` is for.
+    usable = [tool for tool in tools.registry.tools() if tool.toolset != "reports"]
+    is_small = model.traits.is_small
+    data = [path for path in request.files if path.suffix.lower() in DATA_ENDINGS]
+    offer = offer_tools(
+        usable,
+        request.question,
+        with_table=bool(data),
+        with_text=any(path not in data and not _image_type(path) for path in request.files),
+        limit=SMALL_LIMIT if is_small else LIMIT,
+        max_schema_chars=SMALL_SCHEMA_CHARS if is_small else None,
+    )
+    box = RecordedToolbox(tools, key, names=[tool.name for tool in offer.shown])
+    if not offer.more or any(tool.name == FIND for tool in usable):
+        return box
+    return FindingToolbox(box, offer.more, spells_arguments=not model.traits.tools)
 
 
 def _files_text(files: Sequence[Path]) -> str:

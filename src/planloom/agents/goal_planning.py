@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from planloom.agents.data_first import DataFirst, opened_files
+from planloom.agents.personal_data import mask_of, tell_notice
 from planloom.agents.running import RunStage
 from planloom.agents.workplace import Workplace
 from planloom.engine.approval import ApprovalPolicy
@@ -16,8 +17,9 @@ from planloom.engine.protocols import Approver, Planner
 from planloom.errors import ConfigError
 from planloom.models.chat_model import ChatModel
 from planloom.models.metered import MeteredModel
-from planloom.notes import Lang, Note
+from planloom.notes import Lang
 from planloom.planning.answer_tools import make_answer_tools
+from planloom.planning.masked_planner import MaskedPlanner
 from planloom.planning.model_planner import ModelPlanner
 from planloom.planning.plan_check import checked_by
 from planloom.planning.plan_review import PlanOnly, PlanPreview, PlanRules, Review, ReviewedPlanner
@@ -53,6 +55,9 @@ class GoalRequest:
     """Shows each plan of the model to a person before it runs."""
     plan_only: bool = False
     """Whether the first plan of the model is only to be seen; data files are read for it."""
+    waits_for_review: bool = False
+    """Whether plans need a person's word and nobody can be asked: the first one of the model is
+    to be seen, and the run waits."""
     out: Path | None = None
     """Folder of a report, which the constrained format makes; by default inside of the run's."""
     send_personal_data: bool = False
@@ -71,6 +76,7 @@ class GoalPlanning:
         self._stage = stage
         self._place = place
         self._only: PlanOnly | None = None
+        self._mask = mask_of(stage, said=request.goal, sends=request.send_personal_data)
 
     @property
     def preview(self) -> PlanPreview | None:
@@ -90,19 +96,20 @@ class GoalPlanning:
             opened_files(self._request.files),
             lambda briefing: self._reviewed(self._model_planner(briefing)),
             lang=self._request.lang,
-            send_personal_data=self._request.send_personal_data,
-            on_notice=self._tell,
+            mask=self._mask,
         )
 
     def _model_planner(self, briefing: str) -> Planner:
-        return ModelPlanner(
+        planner = ModelPlanner(
             self._model.for_step("planning", purpose="plan"),
             self._stage.registry,
             briefing=briefing,
             plan_format="json" if self._request.plan_format == "json" else "lines",
             max_tools=_SHOWN_TOOLS,
             max_output_chars=self._place.max_output_chars,
+            mask=self._mask,
         )
+        return MaskedPlanner(planner, self._mask)
 
     def _report_planner(self) -> Planner:
         """Return the planner of reports: small models choose well among what fits."""
@@ -118,16 +125,17 @@ class GoalPlanning:
             model=self._model.for_step("planning", purpose="report"),
             tools=stage.registry.tools(),
             send_personal_data=request.send_personal_data,
-            on_notice=lambda notice: self._tell(notice.note),
+            on_notice=lambda notice: tell_notice(stage.events, stage.run_id, notice.note),
         )
         return ModelReportPlanner(report, by)
 
     def _reviewed(self, planner: Planner) -> Planner:
         """Put the person between the planner and the engine, where the request wants that."""
         request, registry = self._request, self._stage.registry
-        if request.plan_only:
+        if request.plan_only or request.waits_for_review:
             rules = PlanRules(registry=registry, policy=request.policy)
-            self._only = PlanOnly(planner, rules)
+            ends_as = "plan_only" if request.plan_only else "unapproved"
+            self._only = PlanOnly(planner, rules, ends_as=ends_as)
             return self._only
         if request.review:
             return ReviewedPlanner(
@@ -140,6 +148,7 @@ class GoalPlanning:
         stage, place = self._stage, self._place
         inner = [tool.name for tool in stage.registry.tools()]
         tools = stage.run_tools(self._request.policy, self._request.approver)
+        tools = replace(tools, mask=self._mask)
 
         def toolbox_for(context: ToolContext, given: Mapping[str, object]) -> RecordedToolbox:
             return RecordedToolbox(tools, context.key, names=inner, given=given)
@@ -148,24 +157,16 @@ class GoalPlanning:
             self._model.for_step("write_answer", purpose="answer"),
             goal=self._request.goal,
             max_output_chars=place.max_output_chars,
+            mask=self._mask,
         )
         solve = make_solve_tool(
             self._model.for_step("solve", purpose="react"),
             toolbox_for,
             max_iterations=place.max_iterations,
+            mask=self._mask,
         )
         for tool in (*answers, solve):
             stage.registry.register(tool)
-
-    def _tell(self, note: Note) -> None:
-        """Put on record, and show, what is done with personal data."""
-        self._stage.events.emit(
-            "approval",
-            asked=False,
-            key=f"{self._stage.run_id}/personal_data",
-            text=note.text("en"),
-            text_zh=note.text("zh"),
-        )
 
 
 def is_constrained(request: GoalRequest, model: ChatModel) -> bool:

@@ -100,7 +100,9 @@ def _setup(request: GoalRequest, model: ModelSetup, place: Workplace) -> RunSetu
             writable=request.writable,
         ),
         options=RunOptions(
-            policy=request.policy, time_limit_s=model.budget.remaining().max_seconds
+            policy=request.policy,
+            time_limit_s=model.budget.remaining().max_seconds,
+            lang=request.lang,
         ),
         sinks=place.sinks,
         approver=request.approver,

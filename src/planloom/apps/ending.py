@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from planloom.agents.running import FinishedRun
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.terminal import printable
 from planloom.budget import Bill
+from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.task import RunStatus
 from planloom.notes import Lang, Note
+
+_MOST_KEPT = 10
 
 
 def said_goal(text: str) -> str:
@@ -49,7 +53,9 @@ def tell_end(finished: FinishedRun, lang: Lang, *, with_steps: bool) -> None:
     if task.status == "waiting":
         effects = [record for record in task.epoch_records() if record.state == "waiting_approval"]
         tools = ", ".join(dict.fromkeys(record.tool for record in effects))
-        _say(_WAITING, lang, tools=tools)
+        _say(_WAITING if tools else _PLAN_WAITS, lang, tools=tools)
+    for line in _kept_lines(finished):
+        _say(_KEPT, lang, what=line)
     _say(_ENDS.get(task.status, _ENDS["failed"]), lang, folder=str(finished.folder))
 
 
@@ -57,6 +63,19 @@ def _say(note: Note, lang: Lang, **args: str) -> None:
     print(printable(Note(note.en, note.zh, args).text(lang)), file=sys.stderr)
 
 
+def _kept_lines(finished: FinishedRun) -> Iterator[str]:
+    """Yield what was made besides the outputs when the run had to end, and where that is."""
+    store, kept = ArtifactStore(finished.folder), finished.task.kept
+    for record in kept[:_MOST_KEPT]:
+        ids = record.result.artifacts if record.result else ()
+        paths = [finished.folder / store.get(artifact).path for artifact in ids]
+        where = ", ".join(map(str, paths or [finished.folder / "task.json"]))
+        yield f"{record.step} ({record.tool}): {where}"
+    if len(kept) > _MOST_KEPT:
+        yield f"... {len(kept) - _MOST_KEPT:,} ...: {finished.folder / 'task.json'}"
+
+
+_KEPT = Note("Kept: {what}", "已保留：{what}")
 _CANCELLED = Note(
     "Cancelled. What was made, and the record of the run, are in {folder}.",
     "已取消。已生成的内容和运行记录保存在 {folder}。",
@@ -65,6 +84,11 @@ _WAITING = Note(
     "Waiting for approval: {tools}. Nobody could be asked here. Run it at a terminal, or allow "
     "the effect beforehand, with --allow EFFECT or --yes.",
     "等待批准：{tools}。当前无法询问。请在终端中运行，或用 --allow 作用 或 --yes 事先允许。",
+)
+_PLAN_WAITS = Note(
+    "Run the command at a terminal to approve the plan, or without --approve-plan to run what "
+    "the model plans.",
+    "请在终端中运行该命令以批准计划；若无需批准，请去掉 --approve-plan。",
 )
 _ENDS: dict[RunStatus, Note] = {
     "partial": Note(

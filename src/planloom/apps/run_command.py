@@ -18,7 +18,6 @@ from planloom.agents.run_goal import GoalOutcome, run_goal
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, is_attended, policy_of
 from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
-from planloom.apps.exit_codes import SUCCEEDED, WAITING
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
 from planloom.apps.plan_display import TerminalReview, preview_notes, preview_text
@@ -39,6 +38,7 @@ class RunChoices:
     plan_only: bool
     approve_plan: bool
     plan_format: PlanFormat
+    send_personal_data: bool
     yes: bool
     allow: tuple[str, ...]
     lang: Literal["auto", "en", "zh"]
@@ -61,9 +61,11 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
             files=existing_files(files),
             lang=language_of_goal(goal) if choices.lang == "auto" else choices.lang,
             plan_format=choices.plan_format,
+            send_personal_data=choices.send_personal_data,
             policy=policy_of(choices.allow, everything=choices.yes),
             approver=approver_for(own, shown),
-            plan_only=choices.plan_only or (choices.approve_plan and not can_ask),
+            plan_only=choices.plan_only,
+            waits_for_review=choices.approve_plan and not can_ask,
             review=TerminalReview(lang=own, registry=registry, hold=shown.held)
             if choices.approve_plan
             else None,
@@ -75,7 +77,7 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
             outcome = asyncio.run(run_goal(request, model, place))
         except KeyboardInterrupt:
             return tell_cancelled(model.budget.bill(), settings.home / "runs" / run_id, own)
-    if request.plan_only:
+    if request.plan_only or request.waits_for_review:
         return _show_plan(outcome, registry, choices, own)
     _hand_over(outcome, choices, own)
     return exit_code(outcome.status)
@@ -93,12 +95,7 @@ def _show_plan(
         print(notes, file=sys.stderr)
     if not choices.quiet:
         tell_bill(outcome.bill, lang)
-    if outcome.status != "succeeded":
-        return exit_code(outcome.status)
-    if choices.approve_plan:
-        print(_UNATTENDED.text(lang), file=sys.stderr)
-        return WAITING
-    return SUCCEEDED
+    return exit_code(outcome.status)
 
 
 def _folder(choices: RunChoices, run_id: str) -> Path:
@@ -122,9 +119,4 @@ def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
         tell_bill(outcome.bill, lang)
 
 
-_UNATTENDED = Note(
-    "The plan waits for approval, and nobody could be asked here. Run the command at a terminal, "
-    "or without --approve-plan.",
-    "计划等待批准，但当前无法询问。请在终端中运行该命令，或去掉 --approve-plan。",
-)
 _MADE = Note("Made: {path}", "已生成：{path}")

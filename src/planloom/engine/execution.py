@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from planloom.engine import stop_reasons
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
 from planloom.engine.frontier import Frontier
 from planloom.engine.json_value import JsonObject
@@ -27,7 +28,7 @@ from planloom.engine.step_work import AskWork, Backoff, StepWork
 from planloom.engine.task import OPEN_STATES, StepState, Stop, StopKind, Task, weightier
 from planloom.errors import PlanloomError, ToolError
 from planloom.events import EventStream
-from planloom.notes import Lang
+from planloom.notes import Lang, Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class RunOptions:
     time_limit_s: float | None = None
     """Of the whole run; what runs then is ended."""
     lang: Lang = "en"
-    """Language in which the user is told why the run ended early, where the reason has it."""
+    """Language in which the user is told why the run ended early."""
 
 
 async def execute(
@@ -139,13 +140,15 @@ class _Execution:
             if self.task.stop and self.task.stop.kind == "rollback":
                 await self.undo_effects()
         except asyncio.CancelledError:
-            await self._abandon("cancelled", "The run was cancelled.")
+            await self._abandon("cancelled", self._said(stop_reasons.cancelled()))
             raise
         except PlanloomError as error:
-            await self._abandon("crash", f"The run could not go on: {error}")
+            why = stop_reasons.cannot_go_on(error.text(self.options.lang))
+            await self._abandon("crash", self._said(why))
             raise
         except Exception as error:
-            await self._abandon("crash", f"A bug ended the run: {type(error).__name__}: {error}")
+            why = stop_reasons.bug(f"{type(error).__name__}: {error}")
+            await self._abandon("crash", self._said(why))
             raise
         finally:
             try:
@@ -192,6 +195,8 @@ class _Execution:
 
     def _reopen_steps(self) -> None:
         """Make steps that an earlier process left behind ready again, as far as that is safe."""
+        if self.task.stop and self.task.stop.kind == "unapproved":
+            self.task.stop = None  # its planner asks again
         for step in self.task.open_steps():
             record = self.task.record(step.id)
             if record.state == "running" and not self._may_repeat(step):
@@ -307,10 +312,9 @@ class _Execution:
 
     async def _settle(self, handle: Handle, *, is_planning: bool) -> None:
         if self.deadline and handle.key == self.deadline.key:
-            where = f" while plan {self.task.epoch + 1} was made" if is_planning else ""
-            limit = self.options.time_limit_s
-            why = f"The run reached its time limit of {limit:g} s{where}."
-            await self._abandon("time_limit", why)
+            plan = self.task.epoch + 1 if is_planning else None
+            why = stop_reasons.time_limit(self.options.time_limit_s or 0.0, planning=plan)
+            await self._abandon("time_limit", self._said(why))
             return
         for key, (asked, step) in self.asked.items():
             if asked.key == handle.key:
@@ -365,7 +369,7 @@ class _Execution:
             await self._ask(step, rules, error=outcome.error)
             return
         self._record(step, "skipped" if step.on_failure == "skip" else "failed", outcome)
-        why = f"Step '{step.id}' failed: {outcome.error}"
+        why = self._said(stop_reasons.step_failed(step.id, outcome.error))
         if step.on_failure == "rollback":
             await self._stop("rollback", why)
         elif outcome.error_kind == "budget":
@@ -412,7 +416,8 @@ class _Execution:
         await self.runtime.cancel(asked)
         for step in self.task.open_steps():
             if self.task.record(step.id).state != "running":
-                self._record(step, "cancelled", error=f"Not started. {why}")
+                not_started = self._said(stop_reasons.not_started(why))
+                self._record(step, "cancelled", error=not_started)
 
     async def _abandon(self, kind: StopKind, why: str) -> None:
         """End everything that runs, and record how each ended."""
@@ -431,4 +436,7 @@ class _Execution:
         rules = self._rules(step)
         if isinstance(rules, StepRules) and rules.effect in {"pure", "read"}:
             return why
-        return f"{why} It was running; its effect may have happened."
+        return self._said(stop_reasons.may_have_happened(why))
+
+    def _said(self, why: Note) -> str:
+        return why.text(self.options.lang)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
+from planloom.engine import stop_reasons
 from planloom.engine.ahead import EarlyPlan, ToldSteps
 from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.json_value import JsonObject, one_of
@@ -26,7 +27,7 @@ from planloom.engine.protocols import (
 from planloom.engine.runtime import Handle, Runtime
 from planloom.engine.task import StepRecord, Stop, StopKind, Task
 from planloom.errors import BudgetExhaustedError, ModelError, PlanError
-from planloom.notes import Lang
+from planloom.notes import Lang, Note
 
 
 class WorkUntil(Protocol):
@@ -82,8 +83,7 @@ class Planning:
                 return await writing.begin(plan, problems)
             writing.refuse(plan, problems)
             view = view_of(self.task, self.runner, rejected=plan, problems=errors)
-        why = f"No plan passed its check in {self.max_tries} tries. {' '.join(view.problems)}"
-        return Stop(kind="planning", why=why)
+        return self._stop("planning", stop_reasons.never_passed(self.max_tries, view.problems))
 
     def problems(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
         """Return what the checks of a plan find in the task as it stands."""
@@ -95,8 +95,7 @@ class Planning:
         """Return why no further plan may be run; those that never came whole do not count."""
         if sum(plan.complete for plan in self.task.plans) < self.max_epochs:
             return None
-        why = f"The run reached its limit of {self.max_epochs} plans before the planner was done."
-        return Stop(kind="epochs", why=why)
+        return self._stop("epochs", stop_reasons.too_many_plans(self.max_epochs))
 
     def _checked(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
         return self.check(plan, view) if self.check else ()
@@ -123,12 +122,13 @@ class Planning:
 
     def _nothing(self, view: TaskView) -> Stop | None:
         if view.problems:
-            why = f"The planner gave up mending its plan. {' '.join(view.problems)}"
-            return Stop(kind="planning", why=why)
+            return self._stop("planning", stop_reasons.gave_up(view.problems))
         if self.task.plans:
             return None
-        why = "The planner has no plan for this goal. Say the goal in other words."
-        return Stop(kind="planning", why=why)
+        return self._stop("planning", stop_reasons.no_plan())
+
+    def _stop(self, kind: StopKind, why: Note) -> Stop:
+        return Stop(kind=kind, why=why.text(self.lang))
 
 
 class _Writing:

@@ -49,6 +49,7 @@ class TaskRecorder:
             "run_ended",
             status=self._task.status,
             outputs=list(self._task.outputs),
+            kept=[record.key for record in self._task.kept],
             missing=[
                 {"step": missing.step, "state": missing.state, "why": missing.why}
                 for missing in self._task.missing

@@ -56,14 +56,15 @@ class TaskView:
         return tuple(r for r in self.records if r.state == "failed" and r.epoch >= since)
 
 
-EndKind = Literal["declined", "plan_only", "planning"]
+EndKind = Literal["declined", "plan_only", "unapproved", "planning"]
 
 
 class PlanningEndedError(PlanloomError):
-    """A planner ends the run: a person refused its plan, or wanted no more than to see it.
+    """A planner ends the run: a person refused its plan, or wanted no more than to see it, or
+    nobody could be asked about it.
 
     `kind` is that of the `Stop`: with `declined` the run is cancelled, with `plan_only` it has
-    succeeded, with `planning` there is no plan to run.
+    succeeded, with `unapproved` it waits, with `planning` there is no plan to run.
     """
 
     def __init__(self, kind: EndKind, message: str, *, zh: str = ""):

@@ -21,8 +21,11 @@ RunStatus = Literal[
 ]  # fmt: skip
 StopKind = Literal[
     "cancelled", "time_limit", "planning", "step", "rollback", "epochs", "crash", "budget", "model",
-    "declined", "plan_only",
+    "declined", "plan_only", "unapproved",
 ]  # fmt: skip
+
+_KEEPS_WHAT_WAS_MADE: frozenset[StopKind] = frozenset({"budget", "time_limit", "epochs", "model"})
+"""Stops after which what finished steps made counts, also where no output was reached."""
 
 _MAY_STILL_ROLL_BACK: frozenset[StopKind] = frozenset({"step", "budget", "model", "planning"})
 """Stops after which steps that run may end, and fail."""
@@ -255,6 +258,18 @@ class Task:
         }
 
     @property
+    def kept(self) -> tuple[StepRecord, ...]:
+        """What finished steps made that is no output, where a limit or the model ended the run.
+
+        What a plan read that only prepared another one counts where it left artifacts, such as a
+        cleaned table, and not at all where the model could not be asked.
+        """
+        if self.stop is None or self.stop.kind not in _KEEPS_WHAT_WAS_MADE:
+            return ()
+        made = (r for r in self.records.values() if r.state == "succeeded" and not r.taken_over)
+        return tuple(record for record in made if self._is_kept(record, self.stop.kind))
+
+    @property
     def missing(self) -> tuple[Missing, ...]:
         """What the latest plan was to make and did not, and why; each failure once."""
         if not self.plans:
@@ -279,11 +294,13 @@ class Task:
             return "cancelled"
         if self.stop and self.stop.kind == "rollback":
             return "rolled_back"
+        if self.stop and self.stop.kind == "unapproved":
+            return "waiting"
         if "waiting_approval" in states and not self.stop:
             return "waiting"
         if not self.missing:
             return "succeeded"
-        return "partial" if self.outputs else "failed"
+        return "partial" if self.outputs or self.kept else "failed"
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the task as a JSON object with its schema."""
@@ -362,6 +379,14 @@ class Task:
     def _is_lacking(self, record: StepRecord, wanted: Plan, epoch: int) -> bool:
         is_output = record.epoch == epoch and record.step in wanted.outputs
         return record.state in {"failed", "unknown"} or (is_output and record.state != "succeeded")
+
+    def _is_kept(self, record: StepRecord, stop: StopKind) -> bool:
+        plan = self.plans[record.epoch - 1]
+        if record.result is None or record.step in plan.outputs:
+            return False
+        is_preparation = plan.complete and not plan.outputs
+        has_artifacts = bool(record.result.artifacts or record.result.artifact)
+        return (has_artifacts and stop != "model") if is_preparation else True
 
     def _missing_by_stop(self) -> tuple[Missing, ...]:
         # A failed step is listed itself; a run that was to make a plan alone has made it.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from planloom.engine import stop_reasons
 from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.plan import Plan, PlanProblem, Step
 from planloom.engine.plan_structure import structure_problems
@@ -51,7 +53,7 @@ class ReviewedPlanner:
         return await self._reviewed(proposed, replace(view, rejected=None, problems=()))
 
     async def _reviewed(self, proposed: Plan, view: TaskView) -> Plan:
-        shown, errors = proposed, ()
+        shown, errors = proposed, tuple[str, ...]()
         for _ in range(MAX_EDITS + 1):
             edited = await self._review(shown, view)
             if edited is None:
@@ -67,8 +69,8 @@ class ReviewedPlanner:
         raise PlanningEndedError(
             "declined",
             f"The edited plan had errors {MAX_EDITS + 1} times, so nothing of it was run: "
-            f"{' '.join(errors)}",
-            zh=f"修改后的计划连续 {MAX_EDITS + 1} 次未通过检查，因此没有执行：{' '.join(errors)}",
+            f"{errors[0]}",
+            zh=f"修改后的计划连续 {MAX_EDITS + 1} 次未通过检查，因此没有执行：{errors[0]}",
         )
 
 
@@ -141,7 +143,7 @@ async def preview_plan(
         BudgetExhaustedError, ModelError: the planner could not ask its model.
     """
     view = replace(view, ahead=None)
-    preview = _no_plan("The planner has no plan for this goal. Say the goal in other words.")
+    preview = _no_plan(stop_reasons.no_plan().text("en"))
     for _ in range(max_tries):
         try:
             plan = await planner.plan(view)
@@ -160,13 +162,23 @@ async def preview_plan(
 class PlanOnly:
     """A planner that ends the run with the first plan that would make something.
 
+    Where only the plan was wanted, the run has succeeded; where it is `unapproved`, since nobody
+    could be asked, the run waits.
     A planner that has to see the data first gets to: its plans without outputs run when all their
     steps only read or compute and need nobody's word. The plan itself is in `preview` afterwards.
     """
 
-    def __init__(self, inner: Planner, rules: PlanRules, *, max_tries: int = 3):
+    def __init__(
+        self,
+        inner: Planner,
+        rules: PlanRules,
+        *,
+        max_tries: int = 3,
+        ends_as: Literal["plan_only", "unapproved"] = "plan_only",
+    ):
         self._inner = inner
         self._rules = rules
+        self._ends_as: Literal["plan_only", "unapproved"] = ends_as
         self._max_tries = max_tries
         self.preview: PlanPreview | None = None
         """The plan that was asked for; None before there is one."""
@@ -181,22 +193,23 @@ class PlanOnly:
         if preview.plan and preview.can_run and self._rules.is_reading(preview.plan):
             return preview.plan
         self.preview = preview
+        why = _ENDS[self._ends_as] if preview.can_run else _no_runnable_plan(preview)
         raise PlanningEndedError(
-            "plan_only" if preview.can_run else "planning",
-            _shown_text(preview).text("en"),
-            zh=_shown_text(preview).text("zh"),
+            self._ends_as if preview.can_run else "planning", why.text("en"), zh=why.text("zh")
         )
 
 
-def _shown_text(preview: PlanPreview) -> Note:
-    if preview.can_run:
-        return Note("Only the plan was asked for.", "按要求只制定了计划。")
-    problems = " ".join(_told(preview.problems))
-    return Note(
-        "No plan that can be run was made. {problems}",
-        "未能制定可执行的计划。{problems}",
-        {"problems": problems},
-    )
+_ENDS = {
+    "plan_only": Note("Only the plan was asked for.", "按要求只制定了计划。"),
+    "unapproved": Note(
+        "The plan waits for approval, and nobody could be asked here.",
+        "计划等待批准，但当前无法询问。",
+    ),
+}
+
+
+def _no_runnable_plan(preview: PlanPreview) -> Note:
+    return stop_reasons.no_runnable_plan(_told(preview.problems))
 
 
 def _no_plan(why: str) -> PlanPreview:

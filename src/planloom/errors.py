@@ -76,16 +76,19 @@ class ModelError(PlanloomError):
         status: int | None = None,
         transient: bool = False,
         retry_after_s: float | None = None,
+        may_be_starting: bool = False,
     ):
         """Say what happened; `status` is that of HTTP, None when no answer came.
 
         `transient` says whether the same request may work a little later, `retry_after_s` how
-        long the provider asked to wait.
+        long the provider asked to wait, `may_be_starting` that nothing listens at an address of
+        this machine: a server that was just started does so in a second or two.
         """
         super().__init__(message, zh=zh)
         self.status = status
         self.transient = transient
         self.retry_after_s = retry_after_s
+        self.may_be_starting = may_be_starting
 
 
 class ContextWindowError(ModelError):

@@ -65,6 +65,35 @@ def test_waits_of_one_call_are_bounded_together():
     assert waits.seconds == [10.0, 20.0, 40.0, 30.0]
 
 
+def test_the_last_try_that_the_bound_allows_is_announced_as_such():
+    waits = Waits()
+    with pytest.raises(ModelError):
+        ask(retrying([passing()] * 9, waits))
+    assert waits.seconds == [10.0, 20.0, 40.0, 50.0]
+    *before, last = (entry.note for entry in waits.log if not isinstance(entry, float))
+    assert "in 50 s (try 5, the last: one call may wait 120 s in all" in last.text("en")
+    assert "也是最后一次：单次调用最多共等待 120 秒" in last.text("zh")
+    assert not any("the last" in note.text("en") for note in before)
+
+
+def test_the_last_try_by_number_is_not_blamed_on_the_bound():
+    waits = Waits()
+    with pytest.raises(ModelError):
+        ask(retrying([passing()] * 9, waits, retries=1, max_wait_s=10))
+    assert "the last" not in waits.log[0].note.text("en")
+
+
+def test_a_server_that_may_be_starting_gets_two_more_chances():
+    waits = Waits()
+    refused = ModelError("refused", may_be_starting=True)
+    assert ask(retrying([refused, refused, "ok"], waits)) == "ok"
+    assert waits.seconds == [1.0, 1.0]
+    with pytest.raises(ModelError, match="refused"):
+        ask(retrying([refused] * 3, Waits()))
+    with pytest.raises(ModelError, match="refused"):
+        ask(retrying([refused, "ok"], waits, retries=0))
+
+
 def test_provider_is_obeyed_and_never_asked_sooner():
     waits = Waits()
     assert ask(retrying([passing(4.0), "ok"], waits)) == "ok"

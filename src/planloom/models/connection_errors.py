@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from planloom.errors import ModelError
 from planloom.models.provider_errors import Endpoint
@@ -90,7 +92,14 @@ def _error(endpoint: Endpoint, advice: _Advice, reason: str, seconds: float) -> 
         advice.en.format(url=url, model=model, reason=reason, s=seconds),
         zh=advice.zh.format(url=url, model=model, reason=reason, s=seconds),
         transient=advice.transient,
+        may_be_starting=advice is _REFUSED and _is_local(url),
     )
+
+
+def _is_local(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    # The whole network 127.0.0.0/8, but no name that only begins like it.
+    return host in {"localhost", "::1"} or re.fullmatch(r"127(\.\d+){3}", host) is not None
 
 
 def _advice(error: Exception) -> _Advice:

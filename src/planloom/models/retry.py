@@ -24,6 +24,8 @@ class ModelNotice(Protocol):
 
 Announce = Callable[[ModelNotice], None]
 
+_START_RETRIES, _START_WAIT_S = 2, 1.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryNotice:
@@ -34,14 +36,23 @@ class RetryNotice:
     attempt: int
     """Which try comes after the wait; the first of all was 1."""
     reason: ModelError
+    bound_s: float | None = None
+    """Set when the try is the last one since no call may wait for longer, whatever the number of
+    retries."""
 
     @property
     def note(self) -> Note:
         """What happens, in words."""
+        last = Note("", "")
+        if self.bound_s is not None:
+            last = Note(_LAST.en, _LAST.zh, {"bound": f"{self.bound_s:g}"})
         return Note(
-            "Model '{model}' will be asked again in {seconds} s (try {attempt}): {reason_en}",
-            "将在 {seconds} 秒后再次调用模型“{model}”（第 {attempt} 次尝试）：{reason_zh}",
+            "Model '{model}' will be asked again in {seconds} s (try {attempt}{last_en}): "
+            "{reason_en}",
+            "将在 {seconds} 秒后再次调用模型“{model}”（第 {attempt} 次尝试{last_zh}）：{reason_zh}",
             {
+                "last_en": last.text("en"),
+                "last_zh": last.text("zh"),
                 "model": self.model,
                 "seconds": f"{self.wait_s:.3g}" if self.wait_s < 10 else f"{self.wait_s:.0f}",
                 "attempt": self.attempt,
@@ -51,11 +62,19 @@ class RetryNotice:
         )
 
 
+_LAST = Note(
+    ", the last: one call may wait {bound} s in all, see PLANLOOM_RATE_LIMIT_RETRY_MAX_WAIT_S",
+    "，也是最后一次：单次调用最多共等待 {bound} 秒，见 PLANLOOM_RATE_LIMIT_RETRY_MAX_WAIT_S",
+)
+
+
 class RetryingModel:
     """A `ChatModel` that repeats what failed for a passing reason: 429, 5xx, 408, a dropped
     connection, a time-out.
 
     It waits as long as the provider says (Retry-After), else twice as long each time, with jitter.
+    A server of this machine that takes no connection gets two more chances, a second apart: it
+    may just be starting.
     A stream is repeated only while nothing of it has been passed on.
     """
 
@@ -135,7 +154,7 @@ class RetryingModel:
             ModelError: `error`, when no further try is to be made.
         """
         left_s = self._max_wait_s - waited_s
-        if not error.transient or attempt > self._retries:
+        if attempt > self._retries or not _may_help(error, attempt):
             raise error
         if error.retry_after_s is not None and error.retry_after_s > left_s:
             raise _too_long_to_wait(error, error.retry_after_s, self._max_wait_s) from error
@@ -143,17 +162,30 @@ class RetryingModel:
         if wait_s <= 0 < self._base_delay_s and error.retry_after_s is None:
             raise error
         if self._announce is not None:
+            is_bounded = attempt < self._retries and wait_s >= left_s > 0
             self._announce(
-                RetryNotice(model=self.name, wait_s=wait_s, attempt=attempt + 1, reason=error)
+                RetryNotice(
+                    model=self.name,
+                    wait_s=wait_s,
+                    attempt=attempt + 1,
+                    reason=error,
+                    bound_s=self._max_wait_s if is_bounded else None,
+                )
             )
         await self._sleep(wait_s)
         return wait_s
 
     def _delay_s(self, error: ModelError, attempt: int) -> float:
+        if error.may_be_starting:
+            return _START_WAIT_S
         if error.retry_after_s is not None:
             # Never sooner than asked; a little later, so that many runs do not come back at once.
             return error.retry_after_s * self._uniform(1.0, 1.1)
         return self._base_delay_s * 2 ** (attempt - 1) * self._uniform(0.75, 1.25)
+
+
+def _may_help(error: ModelError, attempt: int) -> bool:
+    return error.transient or (error.may_be_starting and attempt <= _START_RETRIES)
 
 
 def _too_long_to_wait(error: ModelError, asked_s: float, max_wait_s: float) -> ModelError:

@@ -193,6 +193,26 @@ FORMS = {
     ),
     "ReAct, square brackets": ("Action 1: search[cats]", [CATS]),
     "ReAct, call": ('Action: search(query="cats")', [CATS]),
+    "doubled braces": (
+        '{{"name": "get_weather", "arguments": {{"city": "Paris", "days": 3}}}}',
+        [PARIS],
+    ),
+    "doubled outer braces": (
+        '{{"name": "get_weather", "arguments": {"city": "Paris", "days": 3}}}}',
+        [PARIS],
+    ),
+    "doubled braces in a fence": (f"```json\n{{{CATS_CALL}}}\n```", [CATS]),
+    "doubled braces in a tag": (f"<tool_call>{{{CATS_CALL}}}</tool_call>", [CATS]),
+    "tools tag": (f"<tools>\n{JSON_CALL}\n</tools>", [PARIS]),
+    "hyphenated tag": (f"<function-call>{JSON_CALL}</function-call>", [PARIS]),
+    "unknown tool behind a sentence": (
+        'I add them up: {"name": "add", "arguments": {"a": 1}}',
+        [("add", {"a": 1})],
+    ),
+    "unknown tool, args": ('{"tool": "add", "args": {"a": 1}}', [("add", {"a": 1})]),
+    "unknown tool, input": ('{"tool": "add", "input": {"a": 1}}', [("add", {"a": 1})]),
+    "unknown tool, function": ('{"function": "add", "args": {"a": 1}}', [("add", {"a": 1})]),
+    "unknown tool, action": ('{"action": "add", "action_input": {"a": 1}}', [("add", {"a": 1})]),
     "ReAct, unknown tool": ("Action: browse\nAction Input: {}", [("browse", {})]),
 }
 
@@ -202,6 +222,7 @@ NO_CALLS = {
     "prose with brackets": "[1] The report says (see page 3) that sales rose.",
     "data": '{"name": "Alice", "age": 3}',
     "data with a tool's name": '{"name": "search", "description": "finds pages"}',
+    "data with an action and no input": '{"action": "buy", "amount": 3}',
     "list of data": '[{"name": "Alice", "input": 3}]',
     "data in a fence": '```json\n{"name": "Paris", "parameters": [1, 2]}\n```',
     "broken data": '{"name": "Alice", "age": 3,, }',
@@ -234,6 +255,12 @@ NO_CALLS = {
 
 PROBLEMS = {
     "cut off": ('{"name": "search", "arguments": {"query": "ca', "not closed"),
+    "unknown tool, cut off": ('{"name": "add", "arguments": {"a": "1', "not closed"),
+    "unknown tool, missing colon": ('{"tool": "add", "args" {"a": 1}}', "colon"),
+    "braces doubled in places": (
+        '{{"name": "search", "arguments": {"query": {"a": {{"b": 1}}}}}}',
+        "doubled",
+    ),
     "cut off in a tag": ('<tool_call>{"name": "search", "arguments": {"query": "ca', "not closed"),
     "missing colon": ('{"name": "search", "arguments" {"query": "cats"}}', "colon"),
     "inner quotes": ('{"name": "search", "arguments": {"query": "an "x" y"}}', "Escape"),

@@ -27,8 +27,8 @@ from planloom.errors import InputError, ToolError
 from planloom.models.chat_model import ChatModel
 from planloom.models.messages import ImagePart
 from planloom.notes import Lang, Note
-from planloom.planning.react.finding import FIND, FindingToolbox
 from planloom.planning.personal_mask import PersonalDataMask
+from planloom.planning.react.finding import FIND, FindingToolbox
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.record import outcome_json
 from planloom.planning.react.recorded_toolbox import RecordedToolbox, RunTools

@@ -20,13 +20,17 @@ _WRAPPER_KEYS = (
     *("tool_call", "tool_calls", "tool_uses"),
 )
 _OTHER_KEYS = ("id", "type", "index", "thought", "thoughts", "reasoning")
+_CERTAIN_NAME_KEYS = frozenset(_NAME_KEYS) - {"name"}
+_CERTAIN_ARGUMENT_KEYS = frozenset(_ARGUMENT_KEYS) - {"args", "params", "input"}
+"""Data may have a name and an input; one of these with one of the other kind makes a call."""
 _PLAIN_NAME = re.compile(r"[\w.:/-]+")
 _BETWEEN = re.compile(r"[\s,;]*")
 _CALL_KEY = re.compile(
-    rf"[\"'“](?:{'|'.join(_ARGUMENT_KEYS)})[\"'”]|\b(?:{'|'.join(_ARGUMENT_KEYS)})\s*:"
+    rf"[\"'“](?P<quoted>{'|'.join(_ARGUMENT_KEYS)})[\"'”]|\b(?P<bare>{'|'.join(_ARGUMENT_KEYS)})\s*:"
 )
+_OPENED = re.compile(r"[\[{\s\"'“]*")
 _NAME_GIVEN = re.compile(
-    rf"\b(?:{'|'.join(_NAME_KEYS)})[\"'”]?\s*[:：]?\s*[\"'“](?P<name>[^\"'”\n]{{1,100}})[\"'”]"
+    rf"\b(?P<key>{'|'.join(_NAME_KEYS)})[\"'”]?\s*[:：]?\s*[\"'“](?P<name>[^\"'”\n]{{1,100}})[\"'”]"
 )
 _NAME_BEFORE = re.compile(r"\s*`?(?P<name>[\w.-]+)`?\s*[:：]?\s*(?=\{\s*[\"'“}])")
 _EXTRA = re.compile(r"(?:\s*[}\]])*")
@@ -118,15 +122,26 @@ def _is_call_of_unknown(
     """Tell a call of a tool that does not exist from data that happens to have a name."""
     return (
         value.keys() <= {key, *_ARGUMENT_KEYS, *_OTHER_KEYS}
-        and ("arguments" in value or "parameters" in value)
+        and (key in _CERTAIN_NAME_KEYS or bool(_CERTAIN_ARGUMENT_KEYS & value.keys()))
         and isinstance(arguments, dict | str)
         and bool(_PLAIN_NAME.fullmatch(name))
     )
 
 
 def _looks_like_call(text: str, tools: KnownTools) -> bool:
-    names = (given["name"] for given in _NAME_GIVEN.finditer(text))
-    return bool(_CALL_KEY.search(text)) and any(name in tools for name in names)
+    given = _CALL_KEY.search(text)
+    if given is None:
+        return False
+    named = list(_NAME_GIVEN.finditer(text))
+    if any(name["name"] in tools for name in named):
+        return True
+    # Of a tool that there is not: the keys have to leave no doubt, and the name stands first.
+    argument = (given["quoted"] or given["bare"]).lower()
+    return any(
+        _OPENED.fullmatch(text, 0, name.start())
+        and (name["key"] in _CERTAIN_NAME_KEYS or argument in _CERTAIN_ARGUMENT_KEYS)
+        for name in named
+    )
 
 
 def _problem(error: UnreadableJsonError) -> str:

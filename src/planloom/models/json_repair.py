@@ -29,6 +29,7 @@ Repair = Literal[
     "byte order mark",
     "code fence",
     "escaped as a whole",
+    "doubled braces",
     "comment",
     "single quotes",
     "curly quotes",
@@ -172,6 +173,9 @@ class _Reader:
         self.at = start
         self._repairs = dict.fromkeys(repairs)
         self._depth = 0
+        self._outer_doubled: bool | None = None
+        self._inner_doubled: bool | None = None
+        """Whether braces are doubled, as templates escape them; None before the first one."""
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
@@ -200,6 +204,7 @@ class _Reader:
             raise self._refusal("The JSON value has ended, but more follows")
 
     def _object(self) -> dict[str, JsonData]:
+        is_doubled = self._take_doubled_brace()
         self._open()
         pairs: list[tuple[str, JsonData]] = []
         while not self._closed("}", "]", after_item=bool(pairs)):
@@ -209,6 +214,8 @@ class _Reader:
                 raise self._refusal(f"After the key {quoted(key)} a colon is missing")
             self._take_mark(":")
             pairs.append((key, self.value()))
+        if is_doubled and self._peek() == "}":
+            self.at += 1
         try:
             return unique_keys(pairs)
         except RefusedValueError as error:
@@ -220,6 +227,20 @@ class _Reader:
         while not self._closed("]", "}", after_item=bool(items)):
             items.append(self.value())
         return items
+
+    def _take_doubled_brace(self) -> bool:
+        """Pass the first of two braces; those inside of such an object are all doubled, or none."""
+        is_doubled = self._text.startswith("{{", self.at)
+        if self._outer_doubled is None:
+            self._outer_doubled = is_doubled
+        elif self._outer_doubled and self._inner_doubled in (None, is_doubled):
+            self._inner_doubled = is_doubled
+        elif is_doubled or self._outer_doubled:
+            raise self._refusal("Some braces are doubled and others are not; write each one once")
+        if is_doubled:
+            self._note("doubled braces")
+            self.at += 1
+        return is_doubled
 
     def _open(self) -> None:
         self.at += 1

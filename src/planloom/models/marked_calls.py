@@ -17,7 +17,7 @@ from planloom.models.json_text import JsonData, UnreadableJsonError
 from planloom.models.python_calls import read_python_calls
 from planloom.models.written_calls import NOTHING, KnownTools, Reading, WrittenCall
 
-_TAG = r"<(?P<tag>tool_calls?|function_calls?|tool_use|toolcall)>"
+_TAG = r"<(?P<tag>tools?|tool[_-]calls?|function[_-]calls?|tool_use|toolcall)>"
 _FUNCTION = r"<function=(?P<function>[^>\n]+)>|<invoke name=\"(?P<invoke>[^\">\n]+)\"\s*>"
 _BAR = r"[|｜]"
 _SEP = r"[_▁]"
@@ -49,7 +49,7 @@ _TOKEN_NAME = re.compile(
 )
 _TOKEN_END = re.compile(rf"<{_BAR}tool{_SEP}call{_SEP}end{_BAR}>")
 _LEFT_OVER = re.compile(
-    rf"\s*(?:</?(?:tool_calls?|function_calls?|tool_use|toolcall|function)>"
+    rf"\s*(?:</?(?:tools?|tool[_-]calls?|function[_-]calls?|tool_use|toolcall|function)>"
     rf"|<{_BAR}/?tool{_SEP}calls?{_BAR}>"
     rf"|<{_BAR}tool{_SEP}calls(?:{_SEP}section)?{_SEP}(?:begin|end){_BAR}>)"
 )

@@ -203,7 +203,8 @@ class _Finder:
             if self._is_quoted(line.start()):
                 continue
             found = read_json_calls(self._text, line.end(), self._tools)
-            if found.problems or all(call.name in self._tools for call in found.calls):
+            is_last = not self._text[found.end :].strip()
+            if is_last or all(call.name in self._tools for call in found.calls):
                 self._take(found, line.start())
                 at = max(at, found.end)
 

@@ -15,6 +15,7 @@ from enum import Enum
 
 from planloom.planning.type_fit import fits
 from planloom.tools.registry import ToolRegistry
+from planloom.tools.search import best_matches, words
 from planloom.tools.signature import (
     Parameter,
     parameter_descriptions,
@@ -34,6 +35,8 @@ _NOTE_CHARS = 90
 _SENTENCE_CHARS = 160
 _DEFAULT_CHARS = 24
 _MAX_OTHERS = 150
+_WEAK = frozenset({"data", "file", "over", "time", "数据", "文件"})
+"""Words in the names of tools that say too little of what they are for."""
 _COMMON = frozenset(
     {"a", "an", "the", "of", "to", "in", "for", "and", "or", "is", "are", "as", "by"}
 )
@@ -71,6 +74,18 @@ def choose_tools(
 def with_makers(chosen: Sequence[AnyTool], tools: Sequence[AnyTool]) -> tuple[AnyTool, ...]:
     """Return the chosen tools and those of `tools` that make what they take."""
     return (*chosen, *_makers(chosen, tools))
+
+
+def named_by(text: str, tools: Iterable[AnyTool]) -> list[AnyTool]:
+    """Return the tools whose name or keywords share a word with a text, best first.
+
+    Words that only stand in a description are too weak a sign: "total" or "number" fit anything.
+    """
+    said = set(words(text)) - _COMMON
+    named = [
+        tool for tool in tools if said & (set(words(" ".join((tool.name, *tool.keywords)))) - _WEAK)
+    ]
+    return best_matches(text, named, len(named))
 
 
 def tools_text(choice: ToolChoice, *, max_chars: int = MAX_CHARS) -> str:

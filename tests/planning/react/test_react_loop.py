@@ -20,6 +20,7 @@ from planloom.models.messages import (
 from planloom.models.scripted import ScriptedModel
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.run_state import CUT, EMPTY, LAST, REPEATED
+from planloom.planning.react.toolbox import Observation
 
 
 def looks(asks: Any, count: int) -> list[Reply]:
@@ -423,3 +424,83 @@ def test_model_that_takes_the_hint_goes_on(play: Any, asks: Any, tools: Any) -> 
     same = asks(("run", {"code": "print(os.getcwd())"}))
     run = play([same, same, same, "It is /home."], box)
     assert (run.outcome.answer, run.outcome.stop_reason) == ("It is /home.", "answered")
+
+
+MISSPELLED = [
+    '{{"name": "add", "arguments": {"value1": 17, "value2": 25}}}}',
+    '{"tool": "add", "args": {"a": 17, "b": 25}}',
+    '{"tool": "add", "input": {"a": 17}}',
+    '{"function": "add", "parameters": {"a": 17}}',
+    '{"action": "add", "action_input": {"a": 17}}',
+    '{"name": "add", "arguments": {"a": 17, "b": "2',
+    "<tool_call>add 17 and 25</tool_call>",
+    "add(a=17, b=25)",
+]
+
+
+@pytest.mark.parametrize("text", MISSPELLED)
+def test_a_misspelled_call_is_never_the_answer(play: Any, fresh: Any, text: str) -> None:
+    run = play([text] * 20, fresh, max_iterations=10)
+    assert not run.outcome.is_answered
+    assert run.outcome.stop_reason == "no_progress"
+    assert text not in run.outcome.answer
+    assert len(run.model.requests) <= 6
+    assert fresh.calls == []
+
+
+@pytest.mark.parametrize("text", MISSPELLED)
+def test_a_call_where_no_tool_is_offered_is_no_answer_either(
+    play: Any, fresh: Any, text: str
+) -> None:
+    run = play([text] * 3, fresh, max_iterations=1)
+    assert (run.outcome.is_answered, run.outcome.stop_reason) == (False, "max_iterations")
+    assert text not in run.outcome.answer
+
+
+def test_a_model_mends_its_call_once_told(play: Any, fresh: Any) -> None:
+    replies = [MISSPELLED[0], '{"name": "look", "arguments": {}}', "42"]
+    run = play(replies, fresh)
+    assert "no tool 'add'" in str(run.model.requests[1].messages[-1])
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("42", "answered")
+
+
+def test_doubled_braces_are_read_and_the_call_is_made(play: Any, tools: Any) -> None:
+    box = tools(add=lambda a, b: a + b)
+    run = play(['{{"name": "add", "arguments": {{"a": 17, "b": 25}}}}', "42"], box)
+    assert [call[:2] for call in box.calls] == [("add", {"a": 17, "b": 25})]
+    assert run.outcome.answer == "42"
+
+
+@pytest.mark.parametrize("text", [
+    '{"total": 42, "unit": "EUR"}',
+    '[{"name": "Alice", "age": 3}]',
+    '{"tool": "hammer", "input": "nails"}',
+    '```json\n{"name": "Paris", "parameters": {"people": 2100000}}\n```',
+])  # fmt: skip
+def test_json_that_was_asked_for_is_the_answer(play: Any, fresh: Any, text: str) -> None:
+    run = play([text], fresh, goal="Give it as JSON.")
+    assert (run.outcome.answer, run.outcome.stop_reason) == (text, "answered")
+
+
+def test_json_that_names_a_tool_is_a_call_whatever_was_asked_for(play: Any, fresh: Any) -> None:
+    play(['{"name": "look", "arguments": {}}', "{}"], fresh, goal="Give it as JSON.")
+    assert len(fresh.calls) == 1
+
+
+def test_final_answer_in_json_is_the_answer_of_a_model_with_native_calls(
+    play: Any, fresh: Any
+) -> None:
+    run = play(['{"action": "final_answer", "action_input": "42"}'], fresh)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("42", "answered")
+
+
+def test_an_answer_after_a_call_that_nobody_could_approve_has_a_problem(
+    play: Any, asks: Any, tools: Any
+) -> None:
+    lacking = Observation(text="Not done", ok=False, error_kind="denied", lacks_approval="send")
+    run = play([asks(("mail", {})), "Sent!"], tools(mail=lambda: lacking))
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("Sent!", "answered")
+    assert run.outcome.lacks_approval
+    assert "mail" in run.outcome.problem.text("en")
+    assert "--allow send" in run.outcome.problem.text("en")
+    assert "--allow send" in run.outcome.problem.text("zh")

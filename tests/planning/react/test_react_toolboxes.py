@@ -311,7 +311,8 @@ def test_without_anybody_to_ask_nothing_is_sent(tmp_path: Path) -> None:
         async with recorded(tmp_path) as box:
             return await box.call("send", {"text": "hello"}, "x")
 
-    assert run(work()).error_kind == "denied"
+    seen = run(work())
+    assert (seen.error_kind, seen.lacks_approval) == ("denied", "send")
     assert runs == []
 
 

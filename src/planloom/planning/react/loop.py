@@ -12,7 +12,7 @@ from planloom.models.chat_model import ChatModel, ChatRequest, Json
 from planloom.models.messages import AudioPart, ImagePart
 from planloom.planning.react.conversation import Conversation, is_too_long, opening, system_text
 from planloom.planning.react.paging import PagedToolbox
-from planloom.planning.react.reading import Turn, json_mode_schema, json_mode_text, read
+from planloom.planning.react.reading import Turn, json_mode_schema, json_mode_text, read, wants_json
 from planloom.planning.react.run_state import Checkers, RunState
 from planloom.planning.react.toolbox import Observation, Toolbox
 from planloom.planning.react.trajectory import ReactOutcome
@@ -113,6 +113,7 @@ class ReactLoop:
             keep_thinking=traits.wants_thinking_back,
             max_iterations=self._max_iterations,
             answer_form=self._answer_form,
+            json_is_answer=wants_json(f"{goal}\n{self._answer_form}"),
         )
 
     async def _reply(self, run: RunState, *, with_tools: bool) -> Turn:
@@ -141,7 +142,13 @@ class ReactLoop:
             shorter = replace(request, history=run.talk.history(run.toolbox.keep))
             reply = await self._model.reply(shorter)
         run.talk.note_usage(reply.usage)
-        return read(reply, run.checker(), run.toolbox.specs, native=run.native)
+        return read(
+            reply,
+            run.checker(),
+            run.toolbox.specs,
+            native=run.native,
+            json_is_answer=run.json_is_answer,
+        )
 
     async def _act(self, run: RunState, turn: Turn) -> list[Observation]:
         """Make all calls of a turn at once; return what came of each, in their order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
@@ -13,7 +14,7 @@ from planloom.models.thinking import split_thinking
 
 if TYPE_CHECKING:
     # Loaded with the first reply: it knows many ways of writing a call.
-    from planloom.planning.checked_calls import CallChecker, CheckedCall
+    from planloom.planning.checked_calls import CallChecker, CheckedCall, CheckedReply
 
 ANSWER_ACTION = "answer"
 JSON_MODE = """\
@@ -25,6 +26,9 @@ and you will be told the result, or, when you know the answer,
 Tools:
 {tools}"""
 
+_ASKS_FOR_JSON = re.compile(r"(?<![\w.])json(?![A-Za-z0-9_])", re.IGNORECASE | re.ASCII)
+"""Not in the name of a file."""
+_BEGINS_LIKE_JSON = re.compile(r"\W*[{]|\W*json\s", re.IGNORECASE)
 _ANSWERS = frozenset({ANSWER_ACTION, "final_answer", "finish", "final", "none", ""})
 
 
@@ -52,14 +56,35 @@ class Turn:
         return not self.wants_tools and not self.text.strip()
 
 
-def read(reply: Reply, checker: CallChecker, specs: Sequence[ToolSpec], *, native: bool) -> Turn:
-    """Return what a reply means; calls are also found in its text."""
+def wants_json(text: str) -> bool:
+    """Return whether a goal asks for JSON, which then is no misspelled call of a tool.
+
+    >>> wants_json("List the towns as JSON"), wants_json("What is in towns.json?")
+    (True, False)
+    """
+    return bool(_ASKS_FOR_JSON.search(text))
+
+
+def read(
+    reply: Reply,
+    checker: CallChecker,
+    specs: Sequence[ToolSpec],
+    *,
+    native: bool,
+    json_is_answer: bool = False,
+) -> Turn:
+    """Return what a reply means; calls are also found in its text.
+
+    `json_is_answer` says that the goal asks for JSON: then it is only a call where it names a tool.
+    """
     thinking, text = split_thinking(reply.text)
     thought = "\n".join(filter(None, (reply.thinking, thinking)))
-    spoken = None if native or reply.tool_calls else _json_fields(text)
-    if spoken is not None and (answer := _answer_of(spoken, specs)) is not None:
+    spoken = None if reply.tool_calls else _json_fields(text)
+    if spoken is not None and (answer := _answer_of(spoken, specs, native=native)) is not None:
         return Turn(answer, thinking=thought, is_cut=reply.finish_reason == "length")
     found = checker.check(replace(reply, text=text))
+    if json_is_answer and not reply.tool_calls and _is_data(text, found):
+        return Turn(text, thinking=thought, is_cut=found.is_cut)
     said = str(spoken.get("thought", "")) if spoken and found.calls else found.text
     # What is whole of a reply that was cut off can be run; the rest is told.
     is_cut = found.is_cut and all(asked.arguments is None for asked in found.calls)
@@ -106,8 +131,23 @@ def _spelled(spec: ToolSpec) -> str:
     return f"- {spec.name}: {spec.description} Arguments: {parameters}"
 
 
+def _is_data(text: str, found: CheckedReply) -> bool:
+    """Return whether a text is valid JSON that names none of the tools."""
+    if not found.calls or any(asked.error_kind != "unknown_tool" for asked in found.calls):
+        return False
+    from planloom.models.json_repair import parse_json
+    from planloom.models.json_text import UnreadableJsonError
+
+    try:
+        return set(parse_json(text).repairs) <= {"code fence"}
+    except UnreadableJsonError:
+        return False
+
+
 def _json_fields(text: str) -> Mapping[str, Json] | None:
     """Return the one JSON object that a text is; None for other texts."""
+    if not _BEGINS_LIKE_JSON.match(text):
+        return None
     from planloom.models.json_repair import parse_json
     from planloom.models.json_text import UnreadableJsonError
 
@@ -118,11 +158,15 @@ def _json_fields(text: str) -> Mapping[str, Json] | None:
     return cast("dict[str, Json]", value) if isinstance(value, dict) else None
 
 
-def _answer_of(fields: Mapping[str, Json], specs: Sequence[ToolSpec]) -> str | None:
+def _answer_of(
+    fields: Mapping[str, Json], specs: Sequence[ToolSpec], *, native: bool
+) -> str | None:
     """Return the answer that a JSON reply gives; None when it calls a tool or is something else."""
     action = fields.get("action")
     if action is None:
-        return _text_of(fields["answer"]) if "answer" in fields else None
+        return _text_of(fields["answer"]) if "answer" in fields and not native else None
+    if native and "action_input" not in fields:
+        return None
     is_tool = any(spec.name == action for spec in specs)
     is_answer = isinstance(action, str) and action.lower() in _ANSWERS and not is_tool
     return _text_of(fields.get("action_input", "")) if is_answer else None

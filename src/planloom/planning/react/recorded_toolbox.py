@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
 from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.json_value import JsonValue
 from planloom.engine.plan import Step
 from planloom.engine.protocols import Approver, StepCall, StepOutcome
+from planloom.engine.references import escape_dollars
 from planloom.engine.runtime import InMemoryRuntime, Runtime
 from planloom.engine.step_work import Attempts, Backoff
 from planloom.engine.task import StepResult
@@ -20,6 +21,7 @@ from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
 from planloom.errors import PlanError, ToolError
 from planloom.events import EventStream
 from planloom.models.chat_model import Json, ToolSpec
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.planning.react.observations import rendered, spec_of
 from planloom.planning.react.toolbox import Observation, unknown_text
 from planloom.tools.registry import ToolRegistry
@@ -45,6 +47,8 @@ class RunTools:
     """None: what has to be asked for is not done."""
     runtime: Runtime = field(default_factory=InMemoryRuntime)
     backoff: Backoff = field(default_factory=Backoff)
+    mask: PersonalDataMask = UNMASKED
+    """What a model sees of personal data; calls get the values again."""
 
 
 class RecordedToolbox:
@@ -68,11 +72,9 @@ class RecordedToolbox:
         """
         self._tools = tools
         self._key = key
-        offered = tools.registry.tools()
-        if names is not None:
-            offered = tuple(map(tools.registry.get, names))
-        self._specs = tuple(map(spec_of, offered))
-        self._names = {spec.name for spec in self._specs}
+        self._specs: tuple[ToolSpec, ...] = ()
+        self._names: set[str] = set()
+        self.offer(names if names is not None else [t.name for t in tools.registry.tools()])
         given = given or {}
         self._steps = _Steps(tools, given)
         self._results = {name: StepResult(tool=_GIVEN, value=name) for name in given}
@@ -82,6 +84,16 @@ class RecordedToolbox:
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as a model is told of them."""
         return self._specs
+
+    def offer(self, names: Iterable[str]) -> None:
+        """Add tools, behind those that there are.
+
+        Raises:
+            UnknownToolError: one of the names is not registered.
+        """
+        new = [name for name in dict.fromkeys(names) if name not in self._names]
+        self._specs += tuple(spec_of(self._tools.registry.get(name)) for name in new)
+        self._names.update(new)
 
     async def call(self, name: str, arguments: Mapping[str, Json], _call_id: str, /) -> Observation:
         """Make a call as a step, after asking a person where the policy wants that."""
@@ -93,13 +105,15 @@ class RecordedToolbox:
             return Observation.failure("arguments", f"Error: {error}")
         refusal = await self._refusal(call)
         if refusal:
-            return Observation.failure("denied", refusal)
+            return refusal
         attempts = Attempts(self._tools.runtime, self._tools.backoff, name=call.key)
         made = await attempts.make(lambda: self._steps.run(call), limit=call.retries + 1)
         return await self._observation(call, StepOutcome.from_json(made))
 
     def _step_call(self, name: str, arguments: Mapping[str, Json]) -> StepCall:
-        given = {key: self._input(value) for key, value in arguments.items()}
+        given = self._tools.mask.restored_value(
+            {key: self._input(value) for key, value in arguments.items()}, written=escape_dollars
+        )
         step = Step(id=f"c{next(self._numbers)}", tool=name, input=given)
         rules = self._steps.rules(step)
         return StepCall(
@@ -126,15 +140,15 @@ class RecordedToolbox:
             raise ToolError(f"There is no result '${meant[1]}'. There are: {known}.")
         return with_references(text, self._results)
 
-    async def _refusal(self, call: StepCall) -> str:
-        """Return why a call may not be made, or ""."""
+    async def _refusal(self, call: StepCall) -> Observation | None:
+        """Return why a call may not be made; None when it may."""
         rules = self._steps.rules(call.step)
         tool = call.step.tool
         rule = self._tools.policy.rule(tool, rules.effect, rules.approval)
         if rule == "allow":
-            return ""
+            return None
         if rule == "deny":
-            return f"The policy denies '{tool}' (effect '{rules.effect}'). Do without it."
+            return _denied(f"The policy denies '{tool}' (effect '{rules.effect}'). Do without it.")
         decision = await self._decision(
             ApprovalRequest(
                 key=call.key,
@@ -145,10 +159,16 @@ class RecordedToolbox:
             )
         )
         if decision is None:
-            return f"'{tool}' needs the approval of a person, and nobody can be asked now."
+            said = (
+                f"Not done: '{tool}' needs the approval of a person, and nobody can be asked now. "
+                "Do without it, and say in your answer that it was not done."
+            )
+            return replace(_denied(said), lacks_approval=rules.effect)
+        if decision.approved:
+            return None
         by = f" by {decision.by}" if decision.by else ""
         note = f": {decision.note}" if decision.note else "."
-        return "" if decision.approved else f"The call was denied{by}{note}"
+        return _denied(f"The call was denied{by}{note}")
 
     async def _decision(self, request: ApprovalRequest) -> Decision | None:
         self._tools.events.emit("approval", asked=True, **request.to_json())
@@ -160,14 +180,19 @@ class RecordedToolbox:
     async def _observation(self, call: StepCall, outcome: StepOutcome) -> Observation:
         result = outcome.result
         if result is None:
-            return Observation.failure(outcome.error_kind, f"Error: {outcome.error}")
+            error = self._tools.mask.text(outcome.error)
+            return Observation.failure(outcome.error_kind, f"Error: {error}")
         self._results[call.step.id] = result
-        text = await rendered(await asyncio.to_thread(self._steps.value, result))
+        text = await rendered(await asyncio.to_thread(self._steps.value, result), self._tools.mask)
         return Observation(
             text=f"${call.step.id}: {text}",
             fingerprint=text,
             repeatable=self._steps.rules(call.step).effect not in {"write", "send"},
         )
+
+
+def _denied(said: str) -> Observation:
+    return Observation.failure("denied", said)
 
 
 class _Steps(ToolStepRunner):

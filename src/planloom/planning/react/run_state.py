@@ -59,6 +59,12 @@ _MADE_TO_ANSWER: dict[StopReason, Note] = {
 _NO_ANSWER = Note(
     " It gave no answer; shown is the last result.", "模型没有给出答案，所示为最后一次得到的结果。"
 )
+_UNAPPROVED = Note(
+    "Not done, since it needs approval and nobody could be asked: {tools}. Allow it with {allow}, "
+    "or run where questions can be answered.",
+    "以下操作需要批准，但当前无人可询问，因此未执行：{tools}。可用 {allow} 允许，"
+    "或在可以应答的终端中运行。",
+)
 _CUT_OFF = Note(
     "The model's replies were cut off at its output token limit. Raise the limit of a reply, or "
     "ask for less at once.",
@@ -97,6 +103,8 @@ class RunState:
     keep_thinking: bool
     max_iterations: int
     answer_form: str
+    json_is_answer: bool = False
+    """Whether the goal asks for JSON."""
     number: int = 0
     """Of the present iteration, from 1."""
     _progress: Progress = field(default_factory=Progress)
@@ -158,13 +166,15 @@ class RunState:
     def answered(self, turn: Turn) -> ReactOutcome:
         """Return the outcome of a run whose model answered."""
         reason = self._forced_by()
-        problem = self._problem(reason) if reason != "answered" else None
+        problem = self._problem(reason) if reason != "answered" else self._unapproved()
         return self._ended(reason, turn.text.strip(), problem, is_answered=True)
 
     def still_calling(self, turn: Turn) -> ReactOutcome:
         """Return the outcome when the model calls tools that it no longer has."""
         text = turn.text.strip()
         reason = self._forced_by()
+        if reason == "answered":  # a limit of 1: calls although no tool was ever offered
+            reason = "max_iterations"
         if text:
             return self._ended(reason, text, self._problem(reason), is_answered=True)
         return self._without_answer(reason)
@@ -190,15 +200,32 @@ class RunState:
         is_last = 1 < self.max_iterations == self.number
         return "max_iterations" if is_last else "answered"
 
+    def _unapproved(self) -> Note | None:
+        """Return that calls were not made since nobody could be asked; the model may claim more."""
+        seen = [action for turn in self._done for action in turn.actions]
+        lacking = {
+            a.tool: a.observation.lacks_approval for a in seen if a.observation.lacks_approval
+        }
+        if not lacking:
+            return None
+        return Note(
+            _UNAPPROVED.en,
+            _UNAPPROVED.zh,
+            {
+                "tools": ", ".join(lacking),
+                "allow": " ".join(
+                    f"--allow {effect}" for effect in dict.fromkeys(lacking.values())
+                ),
+            },
+        )
+
     def _without_answer(self, reason: StopReason) -> ReactOutcome:
         problem = self._problem(reason)
         said = Note(problem.en + _NO_ANSWER.en, problem.zh + _NO_ANSWER.zh, problem.args)
         return self._ended(reason, self._best(), said)
 
     def _problem(self, reason: StopReason) -> Note:
-        note = _MADE_TO_ANSWER.get(reason)
-        if note is None:  # limit 1: calls although no tool was ever offered
-            note = _MADE_TO_ANSWER["max_iterations"]
+        note = _MADE_TO_ANSWER[reason]
         return Note(note.en, note.zh, {"limit": self.max_iterations})
 
     def _ended(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from planloom.engine.artifacts import head_and_tail, write_atomically
 from planloom.errors import ToolError
 from planloom.models.chat_model import ChatModel, Json, ToolSpec
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.observations import rendered
 from planloom.planning.react.record import outcome_json
@@ -35,12 +37,13 @@ def make_solve_tool(
     timeout_s: float = 600,
     effect: Effect = "write",
     instructions: str = "",
+    mask: PersonalDataMask = UNMASKED,
 ) -> AnyTool:
     """Return a tool that lets a sub-agent work on one task of a plan.
 
     It has an iteration limit of its own, and never itself among its tools. `effect` has to be the
     strongest one of its tools: with it the engine decides whether a broken-off call may be made
-    again. The trajectory of a call lies in the folder of its step.
+    again. The trajectory of a call lies in the folder of its step. `mask` is that of its tools.
     """
 
     @tool(
@@ -63,9 +66,10 @@ def make_solve_tool(
         given = {f"m{number}": value for number, value in enumerate(material or [], start=1)}
         toolbox = _Without(toolbox_for(context, given), name)
         loop = ReactLoop(model, toolbox, max_iterations=max_iterations, instructions=instructions)
-        outcome = await loop.run(task, pinned=await _material_text(given))
+        outcome = await loop.run(mask.text(task), pinned=await _material_text(given, mask))
+        outcome = replace(outcome, answer=mask.restored(outcome.answer))
         await asyncio.to_thread(_store, outcome, context)
-        if not outcome.is_answered:
+        if not outcome.is_answered or outcome.lacks_approval:
             raise _failure(outcome, context)
         return outcome.answer
 
@@ -97,11 +101,11 @@ class _Without:
         return tuple(spec for spec in self._known if spec.name != self._name)
 
 
-async def _material_text(given: Mapping[str, object]) -> str:
+async def _material_text(given: Mapping[str, object], mask: PersonalDataMask) -> str:
     if not given:
         return ""
     items = [
-        f"${name}: {head_and_tail(await rendered(value), _SHOWN_CHARS)}"
+        f"${name}: {head_and_tail(await rendered(value, mask), _SHOWN_CHARS)}"
         for name, value in given.items()
     ]
     return MATERIAL.format(items="\n".join(items))

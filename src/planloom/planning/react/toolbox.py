@@ -22,6 +22,9 @@ class Observation:
     """Wall time of the call."""
     fingerprint: str = ""
     """What two results are compared by; "" means by the text."""
+    lacks_approval: str = ""
+    """The effect that has to be allowed, of a call that was not made since nobody could be asked
+    for their approval."""
     repeatable: bool = True
     """Whether the same call can sensibly be made again, as one that reads a changing state; not
     so for one that writes or sends."""

@@ -56,7 +56,14 @@ class ReactOutcome:
     is_answered: bool
     """Whether the model gave `answer`. A run that is not answered is no success."""
     problem: Note | None = None
-    """What went wrong and what to do; None where the model answered of its own accord."""
+    """What went wrong and what to do; None where the model answered of its own accord and
+    no call lacked an approval."""
     iterations: int = 0
     """Turns that were begun."""
     trajectory: tuple[Iteration, ...] = ()
+
+    @property
+    def lacks_approval(self) -> bool:
+        """Whether calls were not made since nobody could be asked for their approval."""
+        actions = (action for turn in self.trajectory for action in turn.actions)
+        return any(action.observation.lacks_approval for action in actions)

@@ -43,3 +43,10 @@ def test_only_addresses_of_this_machine_may_be_starting(url: str, *, local: bool
     refused = aiohttp.ClientConnectorError(None, OSError(111, "Connection refused"))
     error = connection_error(Endpoint("m", url), refused, timeout_s=1, connect_s=1)
     assert error.may_be_starting is local
+
+
+def test_a_key_that_only_fills_the_place_of_one_does_not_garble_what_a_server_says():
+    assert Endpoint("m", "http://localhost/v1", "x").redact("Max retries exceeded") == (
+        "Max retries exceeded"
+    )
+    assert Endpoint("m", "http://localhost/v1", "0123abcd").redact("0123abcd?") == "***?"

@@ -15,6 +15,7 @@ from planloom.models.chat_model import Json
 from planloom.models.reply_reading import parse_json
 
 _MOST_CHARS = 300
+_SHORTEST_KEY = 8
 _MOST_WAIT_S = 365 * 86_400.0
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|key|ark)-[\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
 _CONTEXT = re.compile(
@@ -26,6 +27,14 @@ _CONTEXT = re.compile(
 _NO_MONEY = re.compile(
     r"insufficient[_ ](?:quota|balance)|exceeded your current quota|billing|arrears|arrearage"
     r"|credit balance|out of credits|余额|欠费",
+    re.IGNORECASE,
+)
+
+
+_NO_KEY = re.compile(
+    r"(?:invalid|incorrect|missing|wrong|bad|carry the).{0,10}api.?(?:secret.?)?key"
+    r"|api.?key.{0,20}(?:not valid|invalid|missing|expired)|unauthori[sz]ed|authentication"
+    r"|login fail",
     re.IGNORECASE,
 )
 
@@ -108,7 +117,8 @@ class Endpoint:
 
     def redact(self, text: str) -> str:
         """Return a text without what is, or looks like, an API key."""
-        if self.api_key:
+        # A filler such as "x", for a server that needs none, is no secret, and is in many words.
+        if self.api_key and len(self.api_key) >= _SHORTEST_KEY:
             text = text.replace(self.api_key, "***")
         return _KEY.sub("***", text)
 
@@ -158,7 +168,7 @@ def refusal_of(
     error = _first(answer, "error", "errors", "detail", "message") or answer
     if isinstance(error, list) and error:
         error = error[0]
-    message = _first(error, "message", "msg", "detail", "error") or error
+    message = _first(error, "message", "msg", "status_msg", "detail", "error") or error
     code = " ".join(
         str(part) for name in ("code", "type", "param") if (part := _first(error, name))
     )
@@ -189,19 +199,34 @@ def error_of(endpoint: Endpoint, refusal: Refusal) -> ModelError:
 
 def error_inside_answer(endpoint: Endpoint, answer: Mapping[str, Json]) -> Refusal | None:
     """Return the error that an answer of status 200, or an event of a stream, carries."""
-    is_error = "error" in (answer.get("object"), answer.get("type"))
-    error = answer.get("error") or (dict(answer) if is_error else None)
+    error = _error_in(answer)
     if not error:
         return None
     code = _first(error, "code", "status", "status_code")
     known = isinstance(code, int) and 400 <= code < 600
     status = cast("int", code) if known else _status_by_name(error)
-    return refusal_of(endpoint, status, dict(answer))
+    return refusal_of(endpoint, status, {"error": error})
+
+
+def _error_in(answer: Mapping[str, Json]) -> Json:
+    """Return what an answer says of an error, in any of the forms that providers use."""
+    outcome = answer.get("base_resp")  # MiniMax; 0 is success
+    if isinstance(outcome, dict) and outcome.get("status_code"):
+        return outcome
+    is_error = "error" in (answer.get("object"), answer.get("type"))
+    says_only = "choices" not in answer and any(
+        isinstance(answer.get(name), str) for name in ("message", "msg", "detail")
+    )
+    return answer.get("error") or (dict(answer) if is_error or says_only else None)
 
 
 def _status_by_name(error: Json) -> int:
     """Return the status that an error without one would have had."""
-    words = json.dumps(error).lower()
+    words = json.dumps(error, ensure_ascii=False).lower()
+    if _NO_MONEY.search(words):
+        return 402
+    if _NO_KEY.search(words):
+        return 401
     if "rate_limit" in words or "rate limit" in words or "too many requests" in words:
         return 429
     if "invalid_request" in words or _CONTEXT.search(words):
@@ -225,22 +250,25 @@ def _advice(refusal: Refusal) -> _Advice:
 def _retry_after(headers: Mapping[str, str], now: datetime | None) -> float | None:
     """Return how long the provider asks to wait, in seconds.
 
+    None where it asks for nothing: also for no time at all and for a time that has passed, as a
+    server that is still busy would then be asked again and again without any wait.
+
     Source: RFC 9110, section 10.2.3; `retry-after-ms` is OpenAI's.
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
-        return min(milliseconds / 1000, _MOST_WAIT_S)
+        return min(milliseconds / 1000, _MOST_WAIT_S) or None
     value = headers.get("retry-after", "").strip()
     seconds = _number(value)
     if seconds is not None or not value:
-        return seconds
+        return seconds or None
     try:
         at = parsedate_to_datetime(value)
     except ValueError:
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     wait_s = (at - (now or datetime.now(UTC))).total_seconds()
-    return min(max(wait_s, 0.0), _MOST_WAIT_S)
+    return min(wait_s, _MOST_WAIT_S) if wait_s > 0 else None
 
 
 def _number(text: str) -> float | None:

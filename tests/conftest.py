@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import struct
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,11 +153,11 @@ class ScriptedServer:
 
         self._answers.append(answer)
 
-    def drop(self):
-        """Close the connection instead of answering."""
+    def drop(self, *, reset: bool = False):
+        """Close the connection instead of answering; `reset` does so without a farewell."""
 
         async def answer(_post: SeenPost, _write: Write):
-            raise ConnectionAbortedError
+            raise ConnectionResetError if reset else ConnectionAbortedError
 
         self._answers.append(answer)
 
@@ -202,6 +204,9 @@ class ScriptedServer:
             async for post in _posts(reader, number, first):
                 self.requests.append(post)
                 await self._answer(post, reader, write)
+        except ConnectionResetError:
+            no_wait = struct.pack("ii", 1, 0)
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, no_wait)
         except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:

@@ -1,8 +1,10 @@
 import asyncio
+import gc
 import json
 import socket
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -184,6 +186,49 @@ def test_model_works_in_one_event_loop_after_another(scripted_server):
     scripted_server.say("two")
     model = model_at(scripted_server)
     assert [reply_of(model).text, reply_of(model).text] == ["one", "two"]
+
+
+def test_calls_made_at_once_in_a_later_event_loop_share_a_session(scripted_server):
+    for _ in range(6):
+        scripted_server.say("ok")
+    model = model_at(scripted_server)
+    with warnings.catch_warnings():
+        # The first loop ends without `close`: only its sockets are left to the collector.
+        warnings.filterwarnings("ignore", "unclosed (<socket|transport)", ResourceWarning)
+        asyncio.run(model.reply(request()))
+
+        async def ask_at_once():
+            return await asyncio.gather(*(model.reply(request()) for _ in range(5)))
+
+        replies = run(model, ask_at_once)
+        gc.collect()
+    assert [reply.text for reply in replies] == ["ok"] * 5
+
+
+def test_closing_in_a_later_event_loop_closes_what_is_left(scripted_server):
+    scripted_server.say("ok")
+    model = model_at(scripted_server)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed (<socket|transport)", ResourceWarning)
+        asyncio.run(model.reply(request()))
+        asyncio.run(model.close())
+        asyncio.run(model.close())
+        del model
+        gc.collect()
+
+
+def test_closing_during_a_call_ends_it_with_an_error_that_is_told(scripted_server):
+    scripted_server.hang()
+    model = model_at(scripted_server)
+
+    async def main():
+        call = asyncio.create_task(model.reply(request()))
+        await until(lambda: scripted_server.requests)
+        await model.close()
+        with pytest.raises(ModelError, match="broke off"):
+            await call
+
+    asyncio.run(main())
 
 
 @both_ways
@@ -384,7 +429,13 @@ def test_retry_after_is_read_in_all_its_forms(scripted_server, stream):
     scripted_server.refuse(429, retry_after_ms="1500")
     model = model_at(scripted_server)
     waits = [error_of(model, stream=stream).retry_after_s for _ in range(3)]
-    assert waits == [7.0, 0.0, 1.5]
+    assert waits == [7.0, None, 1.5]
+
+
+@pytest.mark.parametrize("said", ["0", "-5", "nan", "soon", "Mon, 32 Foo 9999999 99:99:99 GMT"])
+def test_retry_after_that_asks_for_no_wait_is_as_if_unsaid(scripted_server, said):
+    scripted_server.refuse(429, Retry_After=said)
+    assert error_of(model_at(scripted_server)).retry_after_s is None
 
 
 @both_ways
@@ -397,6 +448,13 @@ def test_retry_after_is_read_in_all_its_forms(scripted_server, stream):
         (b'{"error":{"message":"overloaded"}}', "application/json", "overloaded"),
         (b'{"object":"error","message":"odd","code":400}', "application/json", "odd"),
         (b"[1]", "application/json", "something else than a model's reply"),
+        (b'{"detail":"gone"}', "application/json", "gone"),
+        (b'{"code":1113,"msg":"\xe6\xac\xa0\xe8\xb4\xb9"}', "application/json", "no credit left"),
+        (
+            b'{"base_resp":{"status_code":1004,"status_msg":"login fail"}}',
+            "application/json",
+            "refused the API key",
+        ),
     ],
 )
 def test_answer_that_is_no_reply_is_an_error(scripted_server, stream, body, kind, named):
@@ -404,6 +462,59 @@ def test_answer_that_is_no_reply_is_an_error(scripted_server, stream, body, kind
         body = b"data: " + body + b"\n\n"
     scripted_server.body(body, kind=kind)
     assert named in str(error_of(model_at(scripted_server), stream=stream))
+
+
+def test_answer_without_anything_is_a_passing_error(scripted_server):
+    scripted_server.body(b"")
+    told = error_of(model_at(scripted_server))
+    assert told.transient
+    assert "without any choice" in str(told)
+
+
+EVENTS = (
+    b'data: {"choices":[{"delta":{"content":"Good"}}]}\n\n'
+    b'data: {"choices":[{"delta":{"content":" day"},"finish_reason":"stop"}]}\n\n'
+)
+
+
+@both_ways
+@pytest.mark.parametrize(
+    "body",
+    [
+        EVENTS + b"data: [DONE]\n\n",
+        EVENTS + b"data: [DONE]",
+        (EVENTS + b"data: [DONE]\n\n").replace(b"\n", b"\r"),
+        b"\xef\xbb\xbf" + EVENTS,
+        b": waiting\n\n" + EVENTS,
+    ],
+    ids=["plain", "open end", "CR", "byte order mark", "comment"],
+)
+def test_events_are_read_whether_asked_for_or_not(scripted_server, stream, body):
+    scripted_server.body(body, kind="text/event-stream")
+    assert ask_both_ways(model_at(scripted_server), stream=stream).text == "Good day"
+
+
+def test_events_that_nobody_asked_for_can_be_cut_off_too(scripted_server):
+    scripted_server.body(b'data: {"choices":[{"delta":{"content":"Go"}}]}\n\n')
+    assert "cut off" in str(error_of(model_at(scripted_server)))
+
+
+@both_ways
+def test_one_choice_is_read_where_servers_send_several(scripted_server, stream):
+    chunks = [(0, "a"), (1, "x"), (0, "b"), (1, "y")]
+    body = b"".join(
+        b'data: {"choices":[{"index":%d,"delta":{"content":"%s"}}]}\n\n' % (index, text.encode())
+        for index, text in chunks
+    )
+    scripted_server.body(body + b"data: [DONE]\n\n", kind="text/event-stream")
+    assert ask_both_ways(model_at(scripted_server), stream=stream).text == "ab"
+
+
+@both_ways
+def test_absurd_usage_is_estimated_instead(scripted_server, stream):
+    usage = b'{"prompt_tokens":-Infinity,"completion_tokens":NaN}'
+    scripted_server.body(b'{"choices":[{"message":{"content":"hi"}}],"usage":%s}' % usage)
+    assert ask_both_ways(model_at(scripted_server), stream=stream).usage.estimated
 
 
 def test_error_inside_a_stream_ends_it(scripted_server):
@@ -430,9 +541,27 @@ def test_stream_without_done_but_with_its_reason_is_whole(scripted_server):
     assert ask_both_ways(model_at(scripted_server), stream=True).text == "Hi"
 
 
+def test_stream_that_breaks_after_its_reason_is_whole(scripted_server):
+    scripted_server.pieces(EVENTS, cut=True)
+    assert ask_both_ways(model_at(scripted_server), stream=True).text == "Good day"
+
+
+def test_stream_that_falls_silent_after_its_reason_is_whole(scripted_server):
+    scripted_server.pieces(EVENTS, then=asyncio.Event().wait)
+    model = model_at(scripted_server, timeout_s=0.1)
+    assert ask_both_ways(model, stream=True).text == "Good day"
+
+
 @both_ways
 def test_dropped_connection_is_tried_once_more_at_once(scripted_server, stream):
     scripted_server.drop()
+    scripted_server.say("ok")
+    assert ask_both_ways(model_at(scripted_server), stream=stream).text == "ok"
+
+
+@both_ways
+def test_connection_that_is_reset_is_tried_once_more_at_once(scripted_server, stream):
+    scripted_server.drop(reset=True)
     scripted_server.say("ok")
     assert ask_both_ways(model_at(scripted_server), stream=stream).text == "ok"
 
@@ -552,7 +681,18 @@ def test_proxy_that_is_not_there_is_told():
     assert "The proxy" in str(error_of(model))
 
 
-@pytest.mark.parametrize("url", ["localhost:11434/v1", "ftp://host/v1", "", "http://"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:11434/v1",
+        "ftp://host/v1",
+        "",
+        "http://",
+        "http://[::1",
+        "http://h:x",
+        "http://h:0",
+    ],
+)
 def test_address_that_cannot_be_asked_is_refused(url):
     with pytest.raises(ConfigError, match="no http or https address") as caught:
         OpenAICompatibleModel("m", url)

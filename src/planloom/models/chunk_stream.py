@@ -1,10 +1,9 @@
-"""A reply that a server streams: its events read into pieces of text and a whole reply."""
+"""The body of an answer, streamed or whole: its events or its JSON read into a reply."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from time import monotonic
 
 from planloom.errors import ModelError
 from planloom.models.chat_model import Json
@@ -13,6 +12,12 @@ from planloom.models.http_client import HttpAnswer
 from planloom.models.provider_errors import Endpoint, error_inside_answer, error_of, read_refusal
 from planloom.models.reply_reading import ReplyReader, parse_json
 from planloom.models.sse import EventReader
+
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+"""What may stand before an answer: space, and the byte order mark."""
+_EVENT_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_GRACE_S = 5.0
+"""How long a stream that has said why it ends may take to tell its usage and to end."""
 
 
 class ChunkStream:
@@ -47,27 +52,34 @@ class ChunkStream:
         return text + self.reader.rest() if self._is_over else text
 
     async def _next_events(self) -> tuple[list[bytes], bool]:
-        """Return the next events, and whether the answer ended; comments are no progress."""
-        deadline = monotonic() + self._timeout_s
-        while True:
-            try:
-                async with asyncio.timeout(deadline - monotonic()):
-                    piece = await self._answer.next_piece()
-                    if not self._has_begun and piece.strip():
-                        self._has_begun = True
-                        if piece.lstrip().startswith((b"{", b"<")):
-                            # A server that does not stream, whatever it was asked.
-                            self._is_over = True
-                            return [piece + await self._answer.read()], True
-            except TimeoutError as error:
-                raise timeout_error(self._endpoint, self._timeout_s) from error
-            if not piece:
-                return list(self._events.finish()), True
+        """Return the next events, and whether the answer ended."""
+        limit_s = min(_GRACE_S, self._timeout_s) if self.reader.is_finished else self._timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                events, is_end = await self._wait_for_events()
+        except (TimeoutError, ModelError) as error:
+            if self.reader.is_finished:  # all was said but, perhaps, the usage
+                return [], True
+            if isinstance(error, ModelError):
+                raise
+            raise timeout_error(self._endpoint, self._timeout_s) from error
+        return await self._up_to_done(events), is_end
+
+    async def _wait_for_events(self) -> tuple[list[bytes], bool]:
+        """Read on until there are events: comments are no progress."""
+        while piece := await self._answer.next_piece():
+            if not self._has_begun and (start := piece.lstrip(_BLANK)):
+                self._has_begun = True
+                if start.startswith((b"{", b"<")):
+                    # A server that does not stream, whatever it was asked.
+                    self._is_over = True
+                    return [piece + await self._answer.read()], True
             if events := list(self._events.feed(piece)):
-                return await self._up_to_done(events), False
+                return events, False
+        return list(self._events.finish()), True
 
     async def _up_to_done(self, events: list[bytes]) -> list[bytes]:
-        done = next((i for i, data in enumerate(events) if data.strip() == b"[DONE]"), None)
+        done = next((i for i, data in enumerate(events) if _is_done(data)), None)
         if done is None:
             return events
         self._is_over = True
@@ -76,6 +88,29 @@ class ChunkStream:
 
     def _read(self, data: bytes) -> str:
         return self.reader.read(read_answer(self._endpoint, data))
+
+
+def read_whole(endpoint: Endpoint, body: bytes) -> ReplyReader:
+    """Read an answer that is there whole: JSON, or the events of a server that always streams.
+
+    Raises:
+        ModelError: it is neither, tells of an error, or was cut off.
+    """
+    reader = ReplyReader()
+    start = body.lstrip(_BLANK)
+    if not start:
+        return reader
+    if not start.startswith(_EVENT_STARTS):
+        reader.read(read_answer(endpoint, body))
+        return reader
+    events = EventReader()
+    for data in (*events.feed(body), *events.finish()):
+        if _is_done(data):
+            return reader
+        reader.read(read_answer(endpoint, data))
+    if not reader.is_finished:
+        raise _cut_off(endpoint)
+    return reader
 
 
 def read_answer(endpoint: Endpoint, body: bytes) -> Mapping[str, Json]:
@@ -93,6 +128,10 @@ def read_answer(endpoint: Endpoint, body: bytes) -> Mapping[str, Json]:
     if refusal := error_inside_answer(endpoint, answer):
         raise error_of(endpoint, refusal)
     return answer
+
+
+def _is_done(data: bytes) -> bool:
+    return data.strip() == b"[DONE]"
 
 
 def _not_json(endpoint: Endpoint, body: bytes) -> ModelError:

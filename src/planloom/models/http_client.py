@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ MOST_BYTES = 50_000_000
 
 _CONNECT_TIMEOUT_S = 30.0
 _KEEP_ALIVE_S = 60.0
+_DROPPED = {errno.ECONNRESET, errno.EPIPE}
 
 
 class HttpClient:
@@ -59,21 +61,24 @@ class HttpClient:
         """
         import aiohttp
 
-        session = self._sessions.get(asyncio.get_running_loop()) or await self._open_session()
         try:
+            session = self._sessions.get(asyncio.get_running_loop()) or await self._open_session()
             try:
                 return await self._post(session, body, stream=stream)
-            except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+            except (aiohttp.ClientError, OSError) as error:
+                if session.closed or not _was_dropped(error):
+                    raise
                 # Servers close connections that were idle for long, at times just as one is used.
                 return await self._post(session, body, stream=stream)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise self.error_of(error) from error
 
     async def close(self) -> None:
-        """Close the connections of this event loop."""
+        """Close the connections of this event loop, and of those that are over."""
         session = self._sessions.pop(asyncio.get_running_loop(), None)
         if session is not None:
             await session.close()
+        await self._close_leftovers()
 
     def error_of(self, error: Exception) -> ModelError:
         """Return the error that tells what broke the connection."""
@@ -96,8 +101,6 @@ class HttpClient:
     async def _open_session(self) -> aiohttp.ClientSession:
         import aiohttp
 
-        for loop in [loop for loop in self._sessions if loop.is_closed()]:
-            await self._sessions.pop(loop).close()
         known = getproxies_environment() if self._proxies is None else self._proxies
         self._proxy = proxy_for(self._address, known)
         session = aiohttp.ClientSession(
@@ -106,8 +109,17 @@ class HttpClient:
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=_headers(self._endpoint.api_key),
         )
+        # Before anything is waited for: calls made at once share it.
         self._sessions[asyncio.get_running_loop()] = session
+        await self._close_leftovers()
         return session
+
+    async def _close_leftovers(self) -> None:
+        """Close the sessions of event loops that ended without `close`."""
+        # Copied at once: other threads may open sessions meanwhile.
+        for loop in list(self._sessions):
+            if loop.is_closed() and (session := self._sessions.pop(loop, None)):
+                await session.close()
 
 
 class HttpAnswer:
@@ -176,6 +188,14 @@ def _headers(api_key: str | None) -> Mapping[str, str]:
         "User-Agent": "planloom",
     }
     return headers | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+
+
+def _was_dropped(error: Exception) -> bool:
+    import aiohttp
+
+    if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):
+        return True
+    return isinstance(error, OSError) and error.errno in _DROPPED
 
 
 def _connect_s(timeout_s: float) -> float:

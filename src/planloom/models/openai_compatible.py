@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from planloom.errors import ConfigError, ModelError
 from planloom.models.chat_model import ChatRequest, ModelTraits, Reply, ToolSpec, Usage
-from planloom.models.chunk_stream import ChunkStream, read_answer
+from planloom.models.chunk_stream import ChunkStream, read_whole
 from planloom.models.dialect import Dialect
 from planloom.models.estimate import PromptCounter, reply_tokens
 from planloom.models.http_client import HttpAnswer, HttpClient
@@ -105,9 +105,7 @@ class OpenAICompatibleModel:
             body = await answer.read()
         finally:
             answer.close()
-        reader = ReplyReader()
-        reader.read(read_answer(self._endpoint, body))
-        return self._complete(request, reader)
+        return self._complete(request, read_whole(self._endpoint, body))
 
     async def stream(self, request: ChatRequest, /) -> AsyncIterator[str | Reply]:
         """Yield pieces of the reply's text as they come, at last the whole `Reply`.
@@ -228,8 +226,8 @@ class OpenAICompatibleModel:
 
 def _address(base_url: str) -> tuple[str, str]:
     """Return where to post, and the base address as it may be shown."""
-    parts = urlsplit(base_url.strip())
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    parts = _web_address(base_url.strip())
+    if parts is None:
         shown = base_url.rpartition("@")[2]
         raise ConfigError(
             f"The base URL '{shown}' is no http or https address. Set PLANLOOM_BASE_URL to one "
@@ -240,6 +238,15 @@ def _address(base_url: str) -> tuple[str, str]:
     path = parts.path.rstrip("/").removesuffix("/chat/completions")
     shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], path, "", ""))
     return urlunsplit(parts._replace(path=f"{path}/chat/completions", fragment="")), shown
+
+
+def _web_address(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a bracket without its pair, a port that is no number
+        return None
+    return parts if is_usable else None
 
 
 def _no_choice(endpoint: Endpoint) -> ModelError:

@@ -55,6 +55,7 @@ class ReplyReader:
         self._finish: str = ""
         self._usage: Usage | None = None
         self._model = ""
+        self._index: int | None = None
         self.has_choice = False
         """Whether any choice has come."""
 
@@ -67,11 +68,9 @@ class ReplyReader:
         """Take a whole answer or a chunk of one; return the text that may be shown now."""
         self._model = _text(answer.get("model")) or self._model
         self._usage = _usage(answer) or self._usage
-        choices = _list(answer.get("choices"))
-        if not choices:
+        choice = self._followed(_list(answer.get("choices")))
+        if choice is None:
             return ""
-        # Only one choice is ever asked for.
-        choice = _object(choices[0])
         self.has_choice = True
         self._finish = _text(choice.get("finish_reason")) or self._finish
         self._usage = _usage(choice) or self._usage
@@ -98,6 +97,18 @@ class ReplyReader:
         """Say that no more text comes; return what was held back of it and may be shown."""
         pending, self._pending = self._pending, ""
         return self._filter.feed(_whole_characters(pending)) + self._filter.finish()
+
+    def _followed(self, choices: list[Json]) -> Mapping[str, Json] | None:
+        """Return the choice that is read, the first that came; only one is ever asked for."""
+        for choice in map(_object, choices):
+            index = choice.get("index")
+            if not isinstance(index, int):
+                return choice
+            if self._index is None:
+                self._index = index
+            if index == self._index:
+                return choice
+        return None
 
     def _read_message(self, message: Mapping[str, Json], *, is_whole: bool) -> str:
         for name in ("reasoning_content", "reasoning", "thinking"):
@@ -195,7 +206,7 @@ def _arguments(value: Json) -> str | Mapping[str, object] | None:
 
 
 def _count(value: Json) -> int:
-    return max(int(value), 0) if isinstance(value, int | float) and value < 1e15 else 0
+    return int(value) if isinstance(value, int | float) and 0 < value < 1e15 else 0
 
 
 def _text(value: Json) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 
 class EventReader:
     """Collects the `data` of each event; other fields and comments are passed over.
@@ -47,5 +49,6 @@ class EventReader:
                 self._data.clear()
             return
         field, _, value = line.partition(b":")
-        if field == b"data":
+        # Only the first line of a stream can begin with the mark.
+        if field.removeprefix(_BYTE_ORDER_MARK) == b"data":
             self._data.append(value.removeprefix(b" "))

@@ -44,13 +44,20 @@ def test_all_models_are_tried_even_when_all_rest():
     assert ask(model) == "ok"
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
-def test_request_that_is_wrong_everywhere_is_not_tried_elsewhere(status):
-    second = ScriptedModel(["ok"])
-    model = FallbackModel([ScriptedModel([ModelError("bad", status=status)]), second])
-    with pytest.raises(ModelError, match="bad"):
+@pytest.mark.parametrize("status", [400, 401, 402, 404, 413, 422, None])
+def test_what_one_refuses_another_may_take(status):
+    first = ScriptedModel([ModelError("no such model", status=status)])
+    model = FallbackModel([first, ScriptedModel(["ok", "ok"])])
+    assert [ask(model), ask(model)] == ["ok", "ok"]
+    assert len(first.requests) == 1
+
+
+def test_what_all_refuse_is_told_by_the_last_and_changes_no_preference():
+    first = ScriptedModel([ModelError("bad", status=400), "first"])
+    model = FallbackModel([first, ScriptedModel([ModelError("worse", status=400)])])
+    with pytest.raises(ModelError, match="worse"):
         ask(model)
-    assert not second.requests
+    assert ask(model) == "first"
 
 
 def test_longer_window_is_tried_and_the_short_one_stays_preferred():

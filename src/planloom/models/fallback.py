@@ -13,7 +13,6 @@ from planloom.notes import Note
 
 _REST_S = 300.0
 """How long a model that failed is passed over."""
-_WRONG_EVERYWHERE = {400, 413, 415, 422}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +41,9 @@ class FallbackNotice:
 class FallbackModel:
     """A `ChatModel` made of several: the first that works is asked.
 
-    One that failed is passed over for a while. A request that is wrong everywhere is not tried
-    elsewhere, and a stream of which a piece has been passed on is never continued by another model.
+    One that failed is passed over for a while. What one provider refuses is tried with the next:
+    they differ in what they take, and say with the same status that a key, credit or a model is
+    missing. A stream of which a piece has been passed on is never continued by another model.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class FallbackModel:
         """Return the whole reply.
 
         Raises:
-            ModelError: the last model's, or one that every model would give.
+            ModelError: the last model's.
         """
         order = self._order()
         for index, following in zip(order, [*order[1:], None], strict=True):
@@ -130,11 +130,6 @@ class FallbackModel:
 
     def _pass_over(self, index: int, following: int | None, error: ModelError) -> None:
         """Let a failed model rest and tell who is next; raise `error` when nobody is."""
-        is_wrong_everywhere = error.status in _WRONG_EVERYWHERE and not isinstance(
-            error, ContextWindowError
-        )
-        if is_wrong_everywhere:
-            raise error
         # A conversation that is too long says nothing about the model's health.
         if not isinstance(error, ContextWindowError):
             self._rests_until[index] = self._clock() + self._rest_s

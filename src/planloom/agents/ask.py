@@ -211,7 +211,10 @@ def _answer_tool(
             question: The question.
         """
         outcome = await loop.run(
-            question, parts=_pictures(request, model), pinned=_files_text(request.files)
+            question,
+            parts=_pictures(request, model),
+            pinned=_files_text(request.files),
+            must_look=any(not _image_type(path) for path in request.files),
         )
         outcome = replace(outcome, answer=mask.restored(outcome.answer))
         _write_evidence(request, outcome, stage.folder.path)

@@ -63,12 +63,13 @@ class Run:
         traits: ModelTraits | None = None,
         goal: str = "What is x?",
         pinned: str = "",
+        must_look: bool = False,
         **options: Any,
     ):
         self.model = ScriptedModel(replies, traits=traits)
         self.toolbox = toolbox
         loop = ReactLoop(self.model, toolbox, **options)
-        self.outcome: ReactOutcome = asyncio.run(loop.run(goal, pinned=pinned))
+        self.outcome: ReactOutcome = asyncio.run(loop.run(goal, pinned=pinned, must_look=must_look))
 
     @property
     def had_tools(self) -> list[bool]:

@@ -19,7 +19,7 @@ from planloom.models.messages import (
 )
 from planloom.models.scripted import ScriptedModel
 from planloom.planning.react.loop import ReactLoop
-from planloom.planning.react.run_state import CUT, EMPTY, LAST, REPEATED
+from planloom.planning.react.run_state import CUT, EMPTY, LAST, LOOK, REPEATED
 from planloom.planning.react.toolbox import Observation
 
 
@@ -424,6 +424,20 @@ def test_model_that_takes_the_hint_goes_on(play: Any, asks: Any, tools: Any) -> 
     same = asks(("run", {"code": "print(os.getcwd())"}))
     run = play([same, same, same, "It is /home."], box)
     assert (run.outcome.answer, run.outcome.stop_reason) == ("It is /home.", "answered")
+
+
+def test_an_answer_before_looking_is_asked_for_again_once(play: Any, asks: Any, fresh: Any) -> None:
+    run = play(["import pandas", asks(("look", {})), "7"], fresh, must_look=True)
+    assert LOOK in run.told(2)
+    assert (run.outcome.answer, run.outcome.problem) == ("7", None)
+
+
+def test_an_answer_that_looked_at_nothing_has_a_problem(play: Any, fresh: Any) -> None:
+    run = play(["It is 7.", "It is 7."], fresh, must_look=True)
+    assert (run.outcome.answer, run.outcome.stop_reason) == ("It is 7.", "answered")
+    assert "without having read" in run.outcome.problem.text("en")
+    assert "没有读取" in run.outcome.problem.text("zh")
+    assert len(run.model.requests) == 2
 
 
 MISSPELLED = [

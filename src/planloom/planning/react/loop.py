@@ -61,14 +61,21 @@ class ReactLoop:
         self._checkers = Checkers()
 
     async def run(
-        self, goal: str, *, parts: Sequence[ImagePart | AudioPart] = (), pinned: str = ""
+        self,
+        goal: str,
+        *,
+        parts: Sequence[ImagePart | AudioPart] = (),
+        pinned: str = "",
+        must_look: bool = False,
     ) -> ReactOutcome:
         """Work on a goal until it is answered, or nothing more can be done.
 
         `parts` are pictures and sounds that belong to the goal; `pinned` is a plan or context
-        that stays in view however long the run gets. Failures of tools and models are outcomes.
+        that stays in view however long the run gets. `must_look` says that the answer lies in what
+        only tools can read: without any result the model is asked once to look, and an answer all
+        the same has a problem. Failures of tools and models are outcomes.
         """
-        run = self._start(goal, parts, pinned)
+        run = self._start(goal, parts, pinned, must_look=must_look)
         try:
             while True:
                 with_tools = run.next_iteration()
@@ -80,7 +87,8 @@ class ReactLoop:
                 elif turn.wants_tools:
                     return run.still_calling(turn)
                 elif not turn.is_empty:
-                    return run.answered(turn)
+                    if not (with_tools and run.has_to_look(turn)):
+                        return run.answered(turn)
                 elif with_tools:
                     run.withdraw_tools("empty_reply")
                 else:
@@ -88,7 +96,14 @@ class ReactLoop:
         except (ModelError, BudgetExhaustedError) as error:
             return run.broken_off(error)
 
-    def _start(self, goal: str, parts: Sequence[ImagePart | AudioPart], pinned: str) -> RunState:
+    def _start(
+        self,
+        goal: str,
+        parts: Sequence[ImagePart | AudioPart],
+        pinned: str,
+        *,
+        must_look: bool,
+    ) -> RunState:
         traits = self._model.traits
         reserved = min(self._max_reply_tokens or _REPLY_TOKENS, traits.context_tokens // 4)
         toolbox = PagedToolbox(
@@ -113,6 +128,7 @@ class ReactLoop:
             keep_thinking=traits.wants_thinking_back,
             max_iterations=self._max_iterations,
             answer_form=self._answer_form,
+            must_look=must_look and has_tools,
             json_is_answer=wants_json(f"{goal}\n{self._answer_form}"),
         )
 

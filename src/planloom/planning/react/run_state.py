@@ -31,6 +31,10 @@ REPEATED = (
     "what you have. If the goal is reached, answer; if not, do something different."
 )
 STUCK = "The last turns brought nothing new."
+LOOK = (
+    "You have not looked yet: no tool has given a result, so nothing is known of the files. Code "
+    "in an answer is not run. Call a tool now."
+)
 EMPTY = "Your reply was empty. Answer, or call a tool."
 CUT = (
     "Your reply was cut off at the output token limit, so nothing of it was done. Reply again, "
@@ -64,6 +68,10 @@ _UNAPPROVED = Note(
     "or run where questions can be answered.",
     "以下操作需要批准，但当前无人可询问，因此未执行：{tools}。可用 {allow} 允许，"
     "或在可以应答的终端中运行。",
+)
+_NOT_LOOKED = Note(
+    "The model answered without having read any of the files; the answer is not based on them.",
+    "模型没有读取任何文件就作答，答案并非依据文件内容。",
 )
 _CUT_OFF = Note(
     "The model's replies were cut off at its output token limit. Raise the limit of a reply, or "
@@ -103,6 +111,8 @@ class RunState:
     keep_thinking: bool
     max_iterations: int
     answer_form: str
+    must_look: bool = False
+    """Whether no answer is worth anything before a tool has given a result."""
     json_is_answer: bool = False
     """Whether the goal asks for JSON."""
     number: int = 0
@@ -110,6 +120,7 @@ class RunState:
     _progress: Progress = field(default_factory=Progress)
     _withdrawn: Withdrawal | None = None
     _nudged: bool = False
+    _sent_to_look: bool = False
     _repeats: int = _REPEATS
     _notice: str = ""
     _done: list[Iteration] = field(default_factory=list[Iteration])
@@ -163,11 +174,29 @@ class RunState:
         self._tell(CUT if turn.is_cut else EMPTY)
         return True
 
+    def has_to_look(self, turn: Turn) -> bool:
+        """Ask once to look before answering; return whether that was done."""
+        if self._sent_to_look or not self._lacks_look():
+            return False
+        self._sent_to_look = True
+        self._add(turn, ())
+        self._log(turn.text)
+        self._tell(LOOK)
+        return True
+
     def answered(self, turn: Turn) -> ReactOutcome:
         """Return the outcome of a run whose model answered."""
         reason = self._forced_by()
-        problem = self._problem(reason) if reason != "answered" else self._unapproved()
+        problem = self._problem(reason) if reason != "answered" else self._doubt()
         return self._ended(reason, turn.text.strip(), problem, is_answered=True)
+
+    def _doubt(self) -> Note | None:
+        """Return why an answer that the model gave of its own accord is not to be trusted."""
+        return _NOT_LOOKED if self._lacks_look() else self._unapproved()
+
+    def _lacks_look(self) -> bool:
+        seen = (action.observation for turn in self._done for action in turn.actions)
+        return self.must_look and not any(observation.ok for observation in seen)
 
     def still_calling(self, turn: Turn) -> ReactOutcome:
         """Return the outcome when the model calls tools that it no longer has."""

@@ -1,0 +1,79 @@
+"""What a question is offered, costs and ends with; with a scripted model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from planloom import Agent, ScriptedModel, tool
+from planloom.engine.approval import ApprovalPolicy
+from planloom.models.chat_model import ModelTraits, Reply
+from planloom.models.messages import ToolCall
+from planloom.planning.react.finding import FIND
+
+ARITHMETIC = "What is 17 plus 25? Answer with the number only."
+
+
+@tool(effect="send")
+def send_mail(text: str) -> str:
+    """Send a mail.
+
+    Args:
+        text: What to send.
+    """
+    return text
+
+
+@pytest.fixture(autouse=True)
+def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANLOOM_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(("is_small", "most"), [(False, 1_500), (True, 900)])
+def test_a_question_without_files_costs_few_tokens(is_small: bool, most: int):
+    model = ScriptedModel(["42"], traits=ModelTraits(is_small=is_small))
+    answer = Agent(model=model).ask(ARITHMETIC)
+    assert (answer.text, answer.status) == ("42", "succeeded")
+    assert 0 < answer.bill.total.prompt_tokens < most
+    assert [spec.name for spec in model.requests[0].options.tools] == [FIND]
+
+
+def test_a_misspelled_call_fails_the_run_and_is_not_printed_as_its_answer():
+    call = '{{"name": "add", "arguments": {"value1": 17, "value2": 25}}}}'
+    answer = Agent(model=ScriptedModel([call] * 12)).ask(ARITHMETIC)
+    assert (answer.text, answer.status) == ("", "failed")
+
+
+def test_an_action_that_nobody_could_approve_makes_the_run_partial():
+    call = Reply(tool_calls=(ToolCall("1", "send_mail", '{"text": "hi"}'),))
+    answer = Agent(tools=[send_mail], model=ScriptedModel([call, "Sent!"])).ask("Mail hi to Ann")
+    assert (answer.text, answer.status) == ("Sent!", "partial")
+    assert "send_mail" in answer.problem
+    assert "--allow send" in answer.problem
+
+
+def test_an_action_that_is_allowed_is_a_success():
+    call = Reply(tool_calls=(ToolCall("1", "send_mail", '{"text": "hi"}'),))
+    policy = ApprovalPolicy(effects={"send": "allow"})
+    agent = Agent(tools=[send_mail], model=ScriptedModel([call, "Sent!"]), policy=policy)
+    assert agent.ask("Mail hi to Ann").status == "succeeded"
+
+
+def test_an_answer_about_a_file_that_was_never_read_is_partial(orders: Path):
+    model = ScriptedModel(["North, surely.", "North."])
+    answer = Agent(model=model).ask("Which store sells most?", files=[orders])
+    assert (answer.text, answer.status) == ("North.", "partial")
+    assert "without having read" in answer.problem
+
+
+def test_a_file_is_read_and_ranked_with_the_tools_that_are_offered(orders: Path):
+    read = ToolCall("1", "read_csv_file", f'{{"path": "{orders}"}}')
+    rank = ToolCall(
+        "2", "rank_categories", '{"table": "$c1", "category": "store", "value": "amount"}'
+    )
+    model = ScriptedModel([Reply(tool_calls=(read,)), Reply(tool_calls=(rank,)), "North"])
+    answer = Agent(model=model).ask("Which store sells most?", files=[orders])
+    assert (answer.status, answer.problem) == ("succeeded", "")
+    assert "rank_categories" in answer.evidence.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import mimetypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +14,10 @@ from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import Planner, TaskView
 from planloom.engine.references import escape_dollars
 from planloom.notes import Lang, Note, Scalar
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.planning.report_model.personal import personal_columns
 from planloom.tools.tables import SourceTable, TableSummary
+from planloom.values import TableRef
 
 DATA_ENDINGS = frozenset({
     ".csv", ".tsv", ".tab", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".json",
@@ -80,18 +83,16 @@ class DataFirst:
         planner_for: Callable[[str], Planner],
         *,
         lang: Lang,
-        send_personal_data: bool = False,
-        on_notice: Callable[[Note], None] = lambda _: None,
+        mask: PersonalDataMask = UNMASKED,
     ):
         """Take the files, and what makes the planner for a briefing about them.
 
-        `on_notice` is told of personal data before the model is asked anything.
+        `mask` tells the user of personal data before the model is asked anything.
         """
         self._files = tuple(files)
         self._planner_for = planner_for
         self._lang: Lang = lang
-        self._send_personal_data = send_personal_data
-        self._on_notice = on_notice
+        self._mask = mask
         self._planner: Planner | None = None
 
     async def plan(self, view: TaskView, /) -> Plan | None:
@@ -100,19 +101,21 @@ class DataFirst:
         if view.epoch == 1 and steps:
             return None if view.problems else Plan(thought=_THOUGHT, steps=steps)
         if self._planner is None:
-            self._tell_of_persons(view)
-            told = briefing(self._files, view, send_personal_data=self._send_personal_data)
+            await asyncio.to_thread(self._learn_of_persons, view)
+            told = briefing(self._files, view, send_personal_data=self._mask.sends)
             self._planner = self._planner_for(told)
         plan = await self._planner.plan(_after_reading(view) if steps else view)
         return plan and replace(plan, given_up={**self._unread(view, plan), **plan.given_up})
 
-    def _tell_of_persons(self, view: TaskView) -> None:
-        summaries = (cast("TableSummary", view.value(file.profile))
-                     for file in self._files if file.profile in view.results)  # fmt: skip
-        names = sorted({name for summary in summaries for name in _personal_columns(summary)})
-        if names and not self._send_personal_data:
-            told = {"columns": ", ".join(names), "columns_zh": "、".join(names)}
-            self._on_notice(Note(_PERSONAL.en, _PERSONAL.zh, told))
+    def _learn_of_persons(self, view: TaskView) -> None:
+        """Tell of columns with personal data; their values are recognised in results later on."""
+        read = [file for file in self._files if file.profile in view.results]
+        found = {file.clean: _personal_columns(cast("TableSummary", view.value(file.profile)))
+                 for file in read}  # fmt: skip
+        self._mask.expect({name for names in found.values() for name in names})
+        for clean, names in found.items():
+            if names:
+                self._mask.table(cast("TableRef", view.value(clean)), names)
 
     def _unread(self, view: TaskView, plan: Plan) -> dict[str, str]:
         """Return the steps that failed to read a file which the plan does not read otherwise."""
@@ -150,12 +153,6 @@ def _after_reading(view: TaskView) -> TaskView:
     return replace(view, epoch=view.epoch - 1, plans=view.plans[1:], records=tuple(records))
 
 
-_PERSONAL = Note(
-    "Columns with personal data ({columns}): their values are left out of what the language model "
-    "is told before it plans. Steps of its plan that show it rows send them as they are.",
-    "含个人信息的列（{columns_zh}）：制定计划前告知语言模型的内容不含其取值；"
-    "但计划中将行展示给模型的步骤会原样发送。",
-)
 _THOUGHT = "See the data before planning."
 _READ = Note("Read {file}", "读取 {file}")
 _CLEAN = Note("Clean {file}", "清洗 {file}")

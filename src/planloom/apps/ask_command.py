@@ -36,6 +36,7 @@ class AskChoices:
 
     max_iterations: int | None
     show_work: bool
+    send_personal_data: bool
     yes: bool
     allow: tuple[str, ...]
     lang: Literal["auto", "en", "zh"]
@@ -58,6 +59,7 @@ def run(question: str, files: Sequence[Path], options: ModelOptions, choices: As
             answer_form="" if choices.lang == "auto" else _FORMS[choices.lang],
             policy=policy_of(choices.allow, everything=choices.yes),
             approver=approver_for(own, shown),
+            send_personal_data=choices.send_personal_data,
             run_id=run_id,
         )
         place = Workplace.of(settings, builtin_registry(), shown.sinks)

@@ -53,8 +53,8 @@ CHINESE = {
     "Most turns of the model; 10 by default.": "模型的最多轮数，默认为 10。",
     "Show thoughts, calls and results on stderr.": "在标准错误输出中显示思考、调用和结果。",
     "Use no model, even if one is configured.": "即使已配置模型也不使用。",
-    "Let names, addresses and phone numbers in cells reach the model.": (
-        "允许将单元格中的姓名、地址和电话号码发送给模型。"
+    "Let names, mail addresses, phone, id and card numbers reach the model.": (
+        "允许将姓名、邮箱、电话、证件号和卡号发送给模型。"
     ),
     "Call the configured model once.": "试调用一次已配置的模型。",
     "Show the version.": "显示版本。",

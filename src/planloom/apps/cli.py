@@ -62,6 +62,13 @@ MaxCost = Annotated[float | None, typer.Option(help="Most US dollars that models
 MaxTokens = Annotated[int | None, typer.Option(help="Most tokens that models may use.")]
 MaxCalls = Annotated[int | None, typer.Option(help="Most calls of models.")]
 MaxTime = Annotated[str | None, typer.Option(help="Longest run, such as 90s or 5m.")]
+SendPersonalData = Annotated[
+    bool,
+    typer.Option(
+        "--send-personal-data",
+        help="Let names, mail addresses, phone, id and card numbers reach the model.",
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Allow every step without asking.")]
 Allow = Annotated[
     list[str] | None,
@@ -142,13 +149,7 @@ def report(  # noqa: PLR0913, PLR0917 -- each option is a parameter
     max_tokens: MaxTokens = None,
     max_calls: MaxCalls = None,
     max_time: MaxTime = None,
-    send_personal_data: Annotated[
-        bool,
-        typer.Option(
-            "--send-personal-data",
-            help="Let names, addresses and phone numbers in cells reach the model.",
-        ),
-    ] = False,
+    send_personal_data: SendPersonalData = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -191,6 +192,7 @@ def run_goal(  # noqa: PLR0913, PLR0917 -- each option is a parameter
     plan_format: Annotated[
         PlanFormat, typer.Option(help="How the model writes its plan; auto: as suits the model.")
     ] = PlanFormat.auto,
+    send_personal_data: SendPersonalData = False,
     yes: Yes = False,
     allow: Allow = None,
     lang: Language = ReportLanguage.auto,
@@ -207,8 +209,8 @@ def run_goal(  # noqa: PLR0913, PLR0917 -- each option is a parameter
         ModelOptions(model, base_url, max_cost, max_tokens, max_calls, max_time),
         RunChoices(
             out=out, plan_only=plan_only, approve_plan=approve_plan,
-            plan_format=plan_format.value, yes=yes, allow=tuple(allow or ()),
-            lang=lang.value, json=json, quiet=quiet,
+            plan_format=plan_format.value, send_personal_data=send_personal_data, yes=yes,
+            allow=tuple(allow or ()), lang=lang.value, json=json, quiet=quiet,
         ),
     )  # fmt: skip
 
@@ -231,6 +233,7 @@ def ask(  # noqa: PLR0913, PLR0917 -- each option is a parameter
     show_work: Annotated[
         bool, typer.Option("--show-work", help="Show thoughts, calls and results on stderr.")
     ] = False,
+    send_personal_data: SendPersonalData = False,
     yes: Yes = False,
     allow: Allow = None,
     lang: Language = ReportLanguage.auto,
@@ -246,7 +249,8 @@ def ask(  # noqa: PLR0913, PLR0917 -- each option is a parameter
         files or [],
         ModelOptions(model, base_url, max_cost, max_tokens, max_calls, max_time),
         AskChoices(
-            max_iterations=max_iterations, show_work=show_work, yes=yes,
+            max_iterations=max_iterations, show_work=show_work,
+            send_personal_data=send_personal_data, yes=yes,
             allow=tuple(allow or ()), lang=lang.value, json=json, quiet=quiet,
         ),
     )  # fmt: skip

@@ -17,6 +17,7 @@ from planloom.models.chat_model import ChatModel, ChatRequest, Reply, ResponseSc
 from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
 from planloom.notes import Lang
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.planning.plan_lines import ToolSignatures, plan_to_lines
 from planloom.planning.planner_prompt import (
     FILL_TEXT,
@@ -79,6 +80,7 @@ class ModelPlanner:
         max_plan_tokens: int | None = None,
         temperature: float | None = None,
         language: Lang | None = None,
+        mask: PersonalDataMask = UNMASKED,
     ):
         """Set up a planner; nothing is asked yet.
 
@@ -93,6 +95,7 @@ class ModelPlanner:
             max_plan_tokens: Longest reply; None leaves it to the provider.
             temperature: Of the model; None leaves it to the provider.
             language: Of what plans write for the user; None is that of the goal.
+            mask: What the model sees of personal data in results; see `MaskedPlanner`.
         """
         self._model = model
         self._registry = registry
@@ -104,6 +107,7 @@ class ModelPlanner:
         self._max_plan_tokens = max_plan_tokens
         self._temperature = temperature
         self._language = language
+        self._mask = mask
         self._talks: dict[str, _Talk] = {}
 
     async def plan(self, view: TaskView, /) -> Plan | None:
@@ -177,7 +181,7 @@ class ModelPlanner:
         records = [record for record in view.records if record.epoch >= number]
         shown = [record for record in records if record.step in view.results]
         each = max(self._max_output_chars // max(len(shown), 1), _MIN_PREVIEW_CHARS)
-        previews = {record.step: _preview(view, record.step, each) for record in shown}
+        previews = {record.step: _preview(view, record.step, each, self._mask) for record in shown}
         steps = [(self._line(view, record), record) for record in records]
         after = "failure" if view.failures else "look"
         return states_message(number, steps, previews, self._format, after=after)
@@ -405,8 +409,8 @@ def _may_go_on(step: Step, view: TaskView, there: set[str]) -> bool:
     return all(name in there or name in view.results for name in step.depends_on)
 
 
-def _preview(view: TaskView, step_id: str, max_chars: int) -> str:
+def _preview(view: TaskView, step_id: str, max_chars: int, mask: PersonalDataMask) -> str:
     try:
-        return preview_value(view.value(step_id), max_chars)
+        return preview_value(view.value(step_id), max_chars, mask)
     except ToolError as error:
         return f"(cannot be shown: {error})"

@@ -85,16 +85,17 @@ class PersonalDataMask:
         """Whether values are let through."""
         return self._sends
 
-    def table(self, table: TableRef) -> Mapping[str, Kind]:
+    def table(self, table: TableRef, personal: Iterable[str] = ()) -> Mapping[str, Kind]:
         """Return the columns of a table whose cells are masked; reads a new table.
 
-        From then on its values are recognised in other results, too.
+        From then on its values are recognised in other results, too. `personal` are columns that
+        are known to hold personal data by other means, such as a profile.
         """
         if self._sends and self._on_notice is None:
             return {}
         with self._lock:
             if table.sha256 not in self._kinds:
-                self._kinds[table.sha256] = self._learn(table)
+                self._kinds[table.sha256] = self._learn(table, personal)
             return {} if self._sends else self._kinds[table.sha256]
 
     def cell(self, text: str, kind: Kind | None, column: str = "") -> str:
@@ -126,13 +127,27 @@ class PersonalDataMask:
         """Return a JSON value with stand-ins; fields are judged by name, as columns are."""
         return value if self._sends else cast("J", self._masked(value))
 
-    def restored(self, text: str) -> str:
-        """Return a model's text with the values in place of their stand-ins."""
-        return _STAND_IN.sub(lambda found: self._values.get(_label(found), found[0]), text)
+    def restored(self, text: str, written: Callable[[str], str] = str) -> str:
+        """Return a model's text with the values in place of their stand-ins.
 
-    def restored_value(self, value: J) -> J:
+        `written` spells a value for where it will stand, such as with its dollars escaped.
+        """
+
+        def value(found: re.Match[str]) -> str:
+            known = self._values.get(f"‹{found[1]} {int(found[2])}›")
+            return found[0] if known is None else written(known)
+
+        return _STAND_IN.sub(value, text)
+
+    def restored_value(self, value: J, written: Callable[[str], str] = str) -> J:
         """Return a JSON value, such as the arguments of a call, with values for stand-ins."""
-        return cast("J", _each_text(value, self.restored)) if self._values else value
+        if not self._values:
+            return value
+        return cast("J", _each_text(value, lambda text: self.restored(text, written)))
+
+    def arguments(self, value: J) -> J:
+        """Return a JSON value of a plan with stand-ins in its texts, whatever their names."""
+        return value if self._sends else cast("J", _each_text(value, self._argument))
 
     def expect(self, columns: Iterable[str]) -> None:
         """Tell of columns that were found by other means, such as a profile."""
@@ -140,10 +155,11 @@ class PersonalDataMask:
 
     # -- what is known
 
-    def _learn(self, table: TableRef) -> Mapping[str, Kind]:
+    def _learn(self, table: TableRef, personal: Iterable[str]) -> Mapping[str, Kind]:
         finder = self._finder or _table_finder()
         try:
-            kinds = personal_kinds(finder.samples(table))
+            found = personal_kinds(finder.samples(table))
+            kinds: dict[str, Kind] = {**dict.fromkeys(personal, "name"), **found}
             self._tell_columns(kinds)
             searched = [name for name, kind in kinds.items() if kind in _SEARCHED]
             if searched and not self._sends:
@@ -178,6 +194,9 @@ class PersonalDataMask:
                 self._on_notice(_TEXTS)
 
     # -- values and texts
+
+    def _argument(self, text: str) -> str:
+        return self.cell(text, None)
 
     def _masked(self, value: object, field: str = "") -> object:
         if isinstance(value, str):
@@ -256,10 +275,6 @@ def _table_finder() -> PersonalFinder:
     from planloom.planning.table_preview import TableReader
 
     return TableReader()
-
-
-def _label(found: re.Match[str]) -> str:
-    return f"‹{found[1]} {int(found[2])}›"
 
 
 def _type(item: object) -> str:

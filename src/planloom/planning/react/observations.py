@@ -10,6 +10,7 @@ from typing import cast
 
 from planloom.errors import ToolError
 from planloom.models.chat_model import Json, ToolSpec
+from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
 from planloom.tools import codec
 from planloom.tools.tool import AnyTool
 from planloom.values import FileRef, ImageRef, TableRef
@@ -22,40 +23,51 @@ def spec_of(tool: AnyTool) -> ToolSpec:
     return ToolSpec(tool.name, tool.description, parameters)
 
 
-async def rendered(value: object) -> str:
-    """Return a tool's value as text: text as it is, tables by shape and first rows, else JSON."""
+async def rendered(value: object, mask: PersonalDataMask = UNMASKED) -> str:
+    """Return a tool's value as text: text as it is, tables by shape and first rows, else JSON.
+
+    `mask` puts stand-ins in place of personal data.
+    """
     if isinstance(value, str):
-        return value
+        return mask.text(value)
     if value is None:
         return "done"
     if isinstance(value, TableRef):
         # Loads DuckDB and reads a file.
-        return await asyncio.to_thread(_table_text, value)
+        return await asyncio.to_thread(_table_text, value, mask)
+    if mask.sends:
+        return _json_text(value, mask)
+    return await asyncio.to_thread(_json_text, value, mask)
+
+
+def _json_text(value: object, mask: PersonalDataMask) -> str:
     try:
-        return json.dumps(codec.encode(_described(value)), ensure_ascii=False)
+        plain = codec.encode(_described(value, mask))
+        return json.dumps(mask.value(plain), ensure_ascii=False)
     except ToolError as error:
         return f"(the result cannot be shown: {error})"
 
 
-def _table_text(table: TableRef) -> str:
+def _table_text(table: TableRef, mask: PersonalDataMask) -> str:
     from planloom.planning.previews import preview_value
 
-    return f"a table of {preview_value(table)}"
+    return f"a table of {preview_value(table, mask=mask)}"
 
 
-def _described(value: object) -> object:
+def _described(value: object, mask: PersonalDataMask) -> object:
     """Return a value with words in place of tables, pictures and files."""
     if isinstance(value, TableRef):
+        mask.table(value)  # so that its names are known in the figures beside it
         return f"a table of {value.rows:,} rows; columns: {', '.join(value.column_names)}"
     if isinstance(value, ImageRef):
         return f"a picture of {value.width} x {value.height} pixels: {value.alt}"
     if isinstance(value, FileRef):
         return f"a file of {value.size:,} bytes ({value.media_type})"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _described(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: _described(getattr(value, f.name), mask) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         pairs = cast("Mapping[object, object]", value).items()
-        return {key: _described(item) for key, item in pairs}
+        return {key: _described(item, mask) for key, item in pairs}
     if isinstance(value, list | tuple):
-        return [_described(item) for item in cast("Sequence[object]", value)]
+        return [_described(item, mask) for item in cast("Sequence[object]", value)]
     return value

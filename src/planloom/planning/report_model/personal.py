@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from planloom.analysis.meanings import split_words
 from planloom.notes import Note, Scalar
-from planloom.planning.goals.intent import TableShape
+from planloom.planning.goals.intent import ColumnShape, TableShape
+from planloom.planning.personal_cells import Cells, personal_kinds
 
-_MEANINGS = frozenset({"name", "email", "phone"})
-_NAMED = re.compile(
-    r"(?<![a-z])(?:ssn|social security|passport|id card|national id|tax id|license plate|iban|"
-    r"home address|street|address|birth ?day|date of birth|dob|e-?mail|phone|mobile)(?![a-z])|"
-    r"身份证|护照|社保|住址|家庭地址|详细地址|收货地址|生日|出生日期|手机|电话|邮箱|银行卡|车牌|姓名",
-    re.IGNORECASE,
-)
-_CELLS = (
-    re.compile(r"[1-9]\d{5}(?:18|19|20)\d\d(?:0\d|1[0-2])(?:[0-2]\d|3[01])\d{3}[\dXx]"),
-    re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}"),
-    re.compile(r"(?:\+?86[- ]?)?1[3-9]\d[- ]?\d{4}[- ]?\d{4}"),
-    re.compile(r"\d{3}-\d{2}-\d{4}"),
-)
-_ENOUGH = 0.5
+_MEANINGS = frozenset({"email", "phone"})
 _JUDGED = 100
 
 
@@ -31,22 +17,23 @@ def personal_columns(
 ) -> frozenset[str]:
     """Return the columns that hold names, addresses, phone or identity numbers of persons.
 
-    Told by the meaning of the column, by its name in English or Chinese, or by its cells.
+    Told by the name of the column in English or Chinese and by its cells; by its meaning in the
+    profile where no cells are known.
     """
-    found: set[str] = set()
-    for column in table.columns:
-        cells = [str(value) for value, _ in column.top] or [
-            str(value) for value in (values or {}).get(column.name, ())[:_JUDGED]
-        ]
-        named = _NAMED.search(split_words(column.name).lower()) is not None
-        if column.meaning in _MEANINGS or named or _look_personal(cells):
-            found.add(column.name)
-    return frozenset(found)
+    cells = {column.name: _cells(column, values or {}) for column in table.columns}
+    found = personal_kinds([Cells(c.name, c.type, cells[c.name]) for c in table.columns])
+    by_meaning = {
+        column.name
+        for column in table.columns
+        if column.meaning in _MEANINGS or (column.meaning == "name" and not cells[column.name])
+    }
+    return frozenset(found) | by_meaning
 
 
-def _look_personal(cells: Sequence[str]) -> bool:
-    hits = sum(any(pattern.fullmatch(cell.strip()) for pattern in _CELLS) for cell in cells)
-    return bool(cells) and hits >= _ENOUGH * len(cells)
+def _cells(column: ColumnShape, values: Mapping[str, Sequence[Scalar]]) -> list[str]:
+    return [str(value) for value, _ in column.top] or [
+        str(value) for value in values.get(column.name, ())[:_JUDGED]
+    ]
 
 
 def masked_note(columns: Iterable[str]) -> Note:

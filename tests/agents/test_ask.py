@@ -10,7 +10,7 @@ from planloom import Agent, ScriptedModel, tool
 from planloom.engine.approval import ApprovalPolicy
 from planloom.models.chat_model import ModelTraits, Reply
 from planloom.models.messages import ToolCall
-from planloom.planning.react.finding import FIND
+from planloom.planning.react.toolbox import FIND
 
 ARITHMETIC = "What is 17 plus 25? Answer with the number only."
 

@@ -28,11 +28,11 @@ from planloom.models.chat_model import ChatModel
 from planloom.models.messages import ImagePart
 from planloom.notes import Lang, Note
 from planloom.planning.personal_mask import PersonalDataMask
-from planloom.planning.react.finding import FIND, FindingToolbox
+from planloom.planning.react.finding import FindingToolbox
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.record import outcome_json
 from planloom.planning.react.recorded_toolbox import RecordedToolbox, RunTools
-from planloom.planning.react.toolbox import Toolbox
+from planloom.planning.react.toolbox import FIND, Toolbox
 from planloom.planning.react.trajectory import ReactOutcome, StopReason
 from planloom.planning.tool_offer import (
     LIMIT,

@@ -10,9 +10,9 @@ import pytest
 from planloom import tool
 from planloom.models.chat_model import ModelTraits, ToolSpec
 from planloom.models.messages import ToolMessage
-from planloom.planning.react.finding import FIND, FindingToolbox
+from planloom.planning.react.finding import FindingToolbox
 from planloom.planning.react.observations import spec_of
-from planloom.planning.react.toolbox import Observation
+from planloom.planning.react.toolbox import FIND, Observation
 from planloom.tools.tool import AnyTool
 
 
@@ -80,6 +80,11 @@ def test_when_all_are_found_there_are_no_more(play: Any, asks: Any, box: Any) ->
     found = asks((FIND, {"query": "add"}), (FIND, {"query": "send mail"}))
     run = play([found, asks((FIND, {"query": "more"})), "Done."], box)
     assert "no more tools" in str(run.model.requests[2].messages[-1])
+
+
+def test_finding_tools_is_no_look_at_the_files(play: Any, asks: Any, box: Any) -> None:
+    run = play([asks((FIND, {"query": "add"})), "7", "7"], box, must_look=True)
+    assert "without having read" in run.outcome.problem.text("en")
 
 
 def test_the_specs_stay_the_same_object_until_a_tool_is_added(box: FindingToolbox) -> None:

@@ -8,11 +8,10 @@ from typing import Protocol
 
 from planloom.models.chat_model import Json, ToolSpec
 from planloom.planning.react.observations import spec_of
-from planloom.planning.react.toolbox import Observation, Toolbox
+from planloom.planning.react.toolbox import FIND, Observation, Toolbox
 from planloom.planning.tool_text import named_by, tool_line
 from planloom.tools.tool import AnyTool
 
-FIND = "find_tools"
 _FIND_SPEC = ToolSpec(
     FIND,
     "Get more tools. Only for what can neither be answered from what you know nor done with the "

@@ -15,7 +15,7 @@ from planloom.planning.react.conversation import Conversation
 from planloom.planning.react.paging import PagedToolbox
 from planloom.planning.react.progress import Made, Progress
 from planloom.planning.react.reading import Turn, to_message
-from planloom.planning.react.toolbox import Observation
+from planloom.planning.react.toolbox import FIND, Observation
 from planloom.planning.react.trajectory import Action, Iteration, ReactOutcome, StopReason
 
 if TYPE_CHECKING:
@@ -195,8 +195,9 @@ class RunState:
         return _NOT_LOOKED if self._lacks_look() else self._unapproved()
 
     def _lacks_look(self) -> bool:
-        seen = (action.observation for turn in self._done for action in turn.actions)
-        return self.must_look and not any(observation.ok for observation in seen)
+        actions = (action for turn in self._done for action in turn.actions)
+        looked = any(action.observation.ok and action.tool != FIND for action in actions)
+        return self.must_look and not looked
 
     def still_calling(self, turn: Turn) -> ReactOutcome:
         """Return the outcome when the model calls tools that it no longer has."""

@@ -9,6 +9,9 @@ from typing import Protocol
 
 from planloom.models.chat_model import Json, ToolSpec
 
+FIND = "find_tools"
+"""The tool that looks for tools: its results say nothing of the goal."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:

@@ -1,7 +1,7 @@
-"""Tries goals.json against the configured model and prints which choices are right.
+"""Tries a list of goals against the configured model and prints which choices are right.
 
     PLANLOOM_MODEL=qwen2.5-coder-1.5b PLANLOOM_BASE_URL=http://127.0.0.1:8199/v1 \\
-        python benchmarks/small_model/try_goals.py [--lang en|zh] [--rules] [GOAL_ID ...]
+        python benchmarks/small_model/try_goals.py [--list FILE] [--lang en|zh] [--rules] [ID ...]
 
 `--rules` tries the rules, which need no model, in its place.
 """
@@ -168,10 +168,11 @@ def main() -> int:
     """Run the command; the exit code is 0 when 8 of 10 of each language are right."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lang", choices=["en", "zh"])
+    parser.add_argument("--list", default="goals.json", help="a file beside this one")
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("ids", nargs="*")
     options = parser.parse_args()
-    goals = json.loads((HERE / "goals.json").read_text(encoding="utf-8"))["goals"]
+    goals = json.loads((HERE / options.list).read_text(encoding="utf-8"))["goals"]
     goals = [g for g in goals if options.lang in (None, g["lang"])]
     goals = [g for g in goals if not options.ids or g["id"] in options.ids]
     settings = load_settings(environment=os.environ, folder=Path.cwd())

@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Sequence
 
 import tools as harness
-
 from planloom.agents.agent import Agent
 from planloom.models.openai_compatible import OpenAICompatibleModel
 from planloom.planning.answer_tools import make_answer_tools

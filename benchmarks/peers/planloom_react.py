@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tools as harness
-
 from planloom.models.openai_compatible import OpenAICompatibleModel
 from planloom.models.retry import RetryingModel
 from planloom.planning.react.loop import ReactLoop
@@ -29,8 +28,8 @@ class Adapter:
         base_url: str,
         toolset: Sequence[str],
         max_turns: int = 1000,
-        parallel: bool = True,  # noqa: FBT001, FBT002 -- the harness calls it so
         timeout: float = 600,
+        **_: object,
     ):
         registry = ToolRegistry([tool(harness.ASYNC[name]) for name in toolset])
         client = OpenAICompatibleModel("gpt-4o-mini", base_url, "x", timeout_s=timeout)

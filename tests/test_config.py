@@ -63,3 +63,9 @@ def test_prices_are_numbers_and_never_negative(tmp_path: Path):
     assert (found["price_input"], found["price_output"]) == (0.4, 1.2)
     with pytest.raises(ConfigError, match="price_input"):
         settings(tmp_path, {"PLANLOOM_PRICE_INPUT": "-1"})
+
+
+def test_a_key_behind_an_address_is_never_shown(tmp_path: Path):
+    address = "http://ann:pw@host/v1?x=1&key=abc"
+    setting = settings(tmp_path, {"PLANLOOM_BASE_URL": address}).values["base_url"]
+    assert setting.shown == "http://***@host/v1?x=1&key=***"

@@ -38,8 +38,9 @@ class Setting:
         # A number is a limit, such as tokens_per_minute.
         if isinstance(self.value, str) and any(word in self.name for word in _SECRET_WORDS):
             return "(set, hidden)"
-        # A password may stand in an address: https://user:password@host
-        return re.sub(r"(?<=://)[^/@\s]+@", "***@", str(self.value))
+        # A password may stand in an address, https://user:password@host, or a key behind it.
+        shown = re.sub(r"(?<=://)[^/@\s]+@", "***@", str(self.value))
+        return re.sub(r"([?&][\w-]*(?:key|token|secret|password|sig)=)[^&\s]+", r"\1***", shown)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,11 @@ _MOST_CHARS = 300
 _SHORTEST_KEY = 8
 _MOST_WAIT_S = 365 * 86_400.0
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|key|ark)-[\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
+_IN_ADDRESS = re.compile(
+    r"([?&](?:[\w-]*key|[\w-]*token|[\w-]*secret|password|sig)=|(?<=://)(?=[^/@\s]+@))[^&\s\"'@]+",
+    re.IGNORECASE,
+)
+"""A key in the query of an address, or a user with a password before its host."""
 _CONTEXT = re.compile(
     r"context.{0,10}(?:length|window|size)|maximum context|max_model_len|prompt is too long"
     r"|(?:input|prompt|request).{0,40}(?:too long|exceeds?.{0,40}(?:tokens|limit|length))"
@@ -120,7 +125,7 @@ class Endpoint:
         # A filler such as "x", for a server that needs none, is no secret, and is in many words.
         if self.api_key and len(self.api_key) >= _SHORTEST_KEY:
             text = text.replace(self.api_key, "***")
-        return _KEY.sub("***", text)
+        return _IN_ADDRESS.sub(r"\1***", _KEY.sub("***", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from planloom.agents.agent import Agent, Outcome
+from planloom.engine.approval import ApprovalPolicy
 from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import TaskView
 from planloom.engine.task import StepRecord
@@ -343,6 +344,75 @@ def test_model_that_repeats_prose_is_stopped_and_told_what_is_wanted(tmp_path: P
     ran = run(["I do not know.\n" * 500, 'a = lookup("x")'], tmp_path)
     assert ran.outcome.results == {"a": "v[x]"}
     assert len(str(ran.requests[1].messages[2])) < 400
+
+
+def test_reply_without_end_is_stopped_and_its_conversation_stays_short(tmp_path: Path) -> None:
+    rows = "".join(f"Sentence {n} says nothing new.\n" for n in range(20_000))
+    ran = run([rows, GOOD], tmp_path)
+    assert ran.outcome.status == "succeeded"
+    assert "stopped after 400,000 characters" in ran.said(1)
+    assert len(str(ran.requests[1].messages[2])) < 50_000
+
+
+def test_plan_written_whole_anew_loses_the_faulty_line_that_it_leaves_out(tmp_path: Path) -> None:
+    ran = run(['a = lookup("x")\nA = lookup("y")\nc = combine([a, A])\n', GOOD], tmp_path)
+    assert ran.outcome.results == {"c": "v[x]+v[y]"}
+    assert CALLS.count("x") == 1
+
+
+def test_faulty_line_stays_wanted_while_only_some_lines_are_mended(tmp_path: Path) -> None:
+    wrong = 'a = lookup("x")\nb = count(a, "many")\nd = count(a, "few")\n'
+    ran = run([wrong, "b = count(a)", "d = count(a)"], tmp_path)
+    assert set(ran.outcome.results) == {"b", "d"}
+
+
+@tool(effect="send", retries=0)
+async def send(to: str) -> str:
+    """Send a message."""
+    CALLS.append(f"sent {to}")
+    return f"sent to {to}"
+
+
+def test_mail_that_was_sent_is_not_sent_again_under_another_id(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        [
+            's = send("bob")\na = lookup("bad")\nc = combine([a, s])\n',
+            't = send("bob")\na = lookup("x")\nc = combine([a, t])\n',
+            "drop(t)\nc = combine([a, s])\n",
+        ]
+    )
+    tools = (*TOOLS, send)
+    agent = Agent(
+        tools,
+        planner=ModelPlanner(model, ToolRegistry(tools)),
+        builtin_tools=False,
+        home=tmp_path,
+        policy=ApprovalPolicy(effects={"send": "allow"}),
+    )
+    outcome = asyncio.run(agent.run_async("Tell Bob."))
+    assert outcome.results == {"c": "v[x]+sent to bob"}
+    assert CALLS.count("sent bob") == 1
+    said = model.requests[2].messages[-1]
+    assert isinstance(said, UserMessage)
+    assert "Use 's'" in str(said.content)
+
+
+@pytest.mark.parametrize("key", ["bad", "good"])
+def test_prompt_after_a_large_plan_stays_bounded(tmp_path: Path, key: str) -> None:
+    lines = "".join(f'a{n} = lookup("{key}{"x" * 900}{n}")\n' for n in range(80))
+    ran = run([lines + "output()\n", "done()", "done()", "done()"], tmp_path)
+    assert len(ran.said(1)) < 35_000
+
+
+def test_many_errors_are_not_all_listed(tmp_path: Path) -> None:
+    ran = run(["".join(f'a{n} = count("x", "many")\n' for n in range(150)), GOOD], tmp_path)
+    assert len(ran.said(1)) < 5_000
+    assert "130 more errors" in ran.said(1)
+
+
+def test_lines_where_json_was_asked_for_are_a_plan_too(tmp_path: Path) -> None:
+    ran = run([GOOD], tmp_path, plan_format="json")
+    assert ran.outcome.results == {"c": "v[x]+v[y]"}
 
 
 def test_another_process_goes_on_with_a_conversation_made_from_the_records() -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from planloom.engine.plan import Step
-from planloom.planning.reply_lines import MAX_REPEATS, ReadReply, ReplyReader, merged_steps
+from planloom.planning.reply_lines import (
+    MAX_REPEATS,
+    MAX_STEPS,
+    ReadReply,
+    ReplyReader,
+    merged_steps,
+)
 
 TOOLS = {"lookup": ("key",), "combine": ("values",), "run": ("code",)}
 
@@ -39,6 +47,11 @@ def test_each_step_is_given_when_its_line_ends() -> None:
         "Sure! Here's the plan:\n\n```python\na = lookup(\"x\")\nb = combine(a)\n```\nThat's it.",
         '1. a = lookup("x")\n2. b = combine(a)\n',
         '- `a = lookup("x")`\n- `b = combine(a)`\n',
+        '1. `a = lookup("x")`: looks it up\n2. `b = combine(a)` for `a`\n',
+        '**a = lookup("x")**\n**b = combine(a)**\n',
+        'Step 1: a = lookup("x")\nstep 2: b = combine(a)\n',
+        '步骤1：a = lookup("x")\n第2步：b = combine(a)\n',
+        '1、a = lookup("x")\n(2) b = combine(a)\n',
         '<think>z = lookup("no")\nmaybe</think>\na = lookup("x")\nb = combine(a)',
         'a=lookup("x")\r\nb=combine(a)\r\n',
         "好的，计划如下：\na = lookup('x')  # 查询\nb = combine(a)\n以上就是计划。",
@@ -120,6 +133,30 @@ def test_model_that_repeats_itself_is_stuck() -> None:
     assert not reader.is_stuck
     reader.feed('a = lookup("x")\n')
     assert reader.is_stuck
+
+
+@pytest.mark.parametrize(
+    "line", ['a{n} = lookup("{n}")\n', "a{n} = unknown({n})\n", "word{n} \n", "word{n} "]
+)
+def test_reply_without_end_is_to_be_stopped(line: str) -> None:
+    reader = ReplyReader(TOOLS)
+    taken = 0
+    while not reader.should_stop and taken < 100_000:
+        reader.feed(line.replace("{n}", str(taken)))
+        taken += 1
+    assert reader.should_stop
+    assert len(reader.finish(cut=True).steps) <= MAX_STEPS + 1
+
+
+def test_long_statement_in_small_pieces_is_read_in_linear_time() -> None:
+    def seconds(count: int) -> float:
+        begun = time.process_time()
+        _, reply = read("a = combine([\n" + '"word",\n' * count + "])  # " + "x" * count, size=8)
+        assert len(reply.steps) == 1
+        return time.process_time() - begun
+
+    seconds(100)
+    assert seconds(8_000) < 40 * max(seconds(1_000), 0.01)
 
 
 def test_outputs_words_and_print() -> None:

@@ -37,7 +37,7 @@ class LineScanner:
         self._row = 1
         self._start_row = 1
         self._code: list[str] = []
-        self._comment: list[str] = []
+        self._comment: list[list[str]] = []
         self._in_comment = False
         self._quote = ""
         self._escaped = False
@@ -85,7 +85,7 @@ class LineScanner:
         """Move over the next character, or over a whole quote; return the length."""
         char = text[at]
         if self._in_comment:
-            self._comment[-1] += "" if char == "\n" else char
+            self._comment[-1].append(char)
             length = 1
         elif self._quote:
             length = self._inside_string(text, at)
@@ -116,7 +116,7 @@ class LineScanner:
         char = text[at]
         if char == "#":
             self._in_comment = True
-            self._comment.append("")
+            self._comment.append([])
         elif char in "\"'":
             self._quote = char * 3 if text.startswith(char * 3, at) else char
             return len(self._quote)
@@ -139,7 +139,8 @@ class LineScanner:
 
     def _line(self) -> SourceLine:
         code = "".join(self._code).rstrip()
-        comment = " ".join(part.strip() for part in self._comment if part.strip())
+        comments = ("".join(part).strip() for part in self._comment)
+        comment = " ".join(part for part in comments if part)
         return SourceLine(self._start_row, code.removeprefix("\ufeff"), comment)
 
 

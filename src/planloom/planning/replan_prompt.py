@@ -52,6 +52,7 @@ Finished steps keep their results. Now reply with the steps that reach the goal;
 """,
 }
 _ERROR_CHARS = 600
+_MAX_LISTED = 20
 
 SEARCH_RESULT = "Call them so:\n{tools}\nNow write the plan."
 
@@ -63,6 +64,9 @@ def mend_message(
 
     `cut` says that the reply ended too early; without `has_lines` nothing of it stands.
     """
+    if len(problems) > _MAX_LISTED:
+        more = f"({len(problems) - _MAX_LISTED} more errors; those of one kind have one mend.)"
+        problems = [*problems[:_MAX_LISTED], more]
     if not has_lines:
         return "\n".join([*problems, _ANEW[plan_format]])
     if cut:
@@ -79,24 +83,27 @@ def states_message(
     plan_format: PlanFormat,
     *,
     after: Literal["failure", "look"],
+    error_chars: int = _ERROR_CHARS,
 ) -> str:
     """Return how each step of a plan ended, with what it gave or why it failed.
 
-    `steps` are the line of each step and its record; `previews` show results by step id.
+    `steps` are the line of each step and its record; `previews` show results by step id, and
+    `error_chars` bounds each error.
     """
     # In the spelling of plans: small models write on in the form that they read.
-    states = "\n".join(_state(line, record, previews) for line, record in steps)
+    longest = min(error_chars, _ERROR_CHARS)
+    states = "\n".join(_state(line, record, previews, longest) for line, record in steps)
     asked = _AFTER_FAILURE if after == "failure" else _AFTER_LOOK
     return f"{_STATES.format(number=number, states=states)}\n{asked[plan_format]}"
 
 
-def _state(line: str, record: StepRecord, previews: Mapping[str, str]) -> str:
+def _state(line: str, record: StepRecord, previews: Mapping[str, str], error_chars: int) -> str:
     head = f"{line}  # {_STATE_WORDS.get(record.state, record.state)}"
     if record.state == "succeeded":
         return f"{head}\n{as_data(previews.get(record.step, ''))}"
     if record.state == "blocked" or not record.error:
         return head
-    return f"{head}\n{as_data(head_and_tail(record.error, _ERROR_CHARS))}"
+    return f"{head}\n{as_data(head_and_tail(record.error, error_chars))}"
 
 
 _STATE_WORDS = {

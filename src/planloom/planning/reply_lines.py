@@ -15,6 +15,7 @@ from planloom.errors import PlanError
 from planloom.models.thinking import ThinkingFilter
 from planloom.planning.line_scanner import LineScanner
 from planloom.planning.nested_calls import unnested
+from planloom.planning.plan_check import PlanLimits
 from planloom.planning.plan_json import parse_plan_json
 from planloom.planning.plan_lines import ToolSignatures, parse_lines
 
@@ -23,8 +24,18 @@ MAX_REPEATS = 3
 MAX_REPEATED_ROWS = 8
 """The same for rows of prose, in which a few may well be alike."""
 
+MAX_CHARS = 400_000
+"""Of a reply, thinking included: far above any plan."""
+MAX_PROBLEMS = 40
+"""Lines that cannot be read: with so many, nothing better follows."""
+MAX_STEPS = PlanLimits().max_steps
+"""What the check allows; of a longer plan the rest need not be waited for."""
+
 _MAX_THOUGHT_CHARS = 600
-_MARKER = re.compile(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)?`?")
+_MARKER = re.compile(
+    r"^\s*(?:[-*+•]\s+|\(?\d+[.)、]\s*)?(?:(?:step|步骤|第)\s*\d+\s*步?\s*[:：.]\s*)?\**(?P<quote>`?)",
+    re.IGNORECASE,
+)
 _NAME = r"[^\W\d]\w*"
 # "Note: x = 5" is prose; with a type in front of the = only a call makes it a step.
 _ASSIGNMENT = re.compile(rf"{_NAME}\s*(?:=(?!=)|:\s*[\w.\[\]]+\s*=\s*{_NAME}\s*\()")
@@ -67,11 +78,22 @@ class ReplyReader:
         self._tools = tools
         self._thinking = ThinkingFilter()
         self._lines = _LineReader(tools)
+        self._chars = 0
 
     @property
     def is_stuck(self) -> bool:
         """Whether the model says the same lines over and over."""
         return self._lines.repeats >= MAX_REPEATS or self._lines.repeated_rows >= MAX_REPEATED_ROWS
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether more text has come than a plan can be."""
+        return self._chars > MAX_CHARS
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the rest of the reply need not be waited for."""
+        return self.is_stuck or self.is_endless or self._lines.is_too_long
 
     @property
     def has_steps(self) -> bool:
@@ -80,6 +102,7 @@ class ReplyReader:
 
     def feed(self, piece: str) -> list[Step]:
         """Take the next piece; return the steps whose lines it completed."""
+        self._chars += len(piece)
         return self._lines.feed(self._thinking.feed(piece))
 
     def finish(self, *, cut: bool = False) -> ReadReply:
@@ -106,14 +129,15 @@ class ReplyReader:
 class _LineReader:
     def __init__(self, tools: ToolSignatures):
         self._tools = tools
-        self._waiting = ""
+        self._waiting: list[str] = []
+        """Pieces of the row that has not ended."""
         self._row = 0
         self._open: list[str] = []
         """Rows of a statement that is not whole yet."""
         self._scanner = LineScanner()
         self._reply = ReadReply()
         self._thought: list[str] = []
-        self.text = ""
+        self._text: list[str] = []
         self.repeats = 0
         self._inner = 0
         self._prose: set[str] = set()
@@ -123,15 +147,28 @@ class _LineReader:
     def has_steps(self) -> bool:
         return bool(self._reply.steps)
 
+    @property
+    def is_too_long(self) -> bool:
+        return len(self._reply.steps) > MAX_STEPS or len(self._reply.problems) > MAX_PROBLEMS
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
     def feed(self, text: str) -> list[Step]:
-        self.text += text
-        *rows, self._waiting = (self._waiting + text).split("\n")
+        self._text.append(text)
+        self._waiting.append(text)
+        if "\n" not in text:
+            return []
+        *rows, rest = "".join(self._waiting).split("\n")
+        self._waiting = [rest]
         return [step for row in rows for step in self._take_row(row)]
 
     def finish(self, *, cut: bool) -> ReadReply:
         known = len(self._reply.problems)
-        if self._waiting.strip():
-            list(self._take_row(self._waiting))
+        last = "".join(self._waiting)
+        if last.strip():
+            list(self._take_row(last))
         if self._open:
             list(self._close())
         if cut:
@@ -148,7 +185,7 @@ class _LineReader:
             return
         if self._open:
             yield from self._close()
-        code = _MARKER.sub("", row).rstrip("`").strip()
+        code = _unwrapped(row)
         if self._looks_like_code(code):
             yield from self._go_on(code)
         elif not self._take_word(code):
@@ -156,9 +193,10 @@ class _LineReader:
 
     def _is_new_statement(self, row: str) -> bool:
         """Whether a row begins a step although the one before lacks its closing bracket."""
-        inside_text = "\n".join(self._open).count('"""') % 2 or "'''" in "".join(self._open)
-        begins = _ASSIGNMENT.match(row) and _CALL.search(row)
-        return bool(begins) and not inside_text
+        if not (_ASSIGNMENT.match(row) and _CALL.search(row)):
+            return False
+        before = "\n".join(self._open)
+        return not (before.count('"""') % 2 or "'''" in before)
 
     def _looks_like_code(self, code: str) -> bool:
         if _ASSIGNMENT.match(code):
@@ -266,6 +304,19 @@ class _LineReader:
     def _placed(self, error: PlanError) -> str:
         first = self._row - len(self._open) + 1
         return re.sub(r"^Line (\d+)", lambda match: f"Line {first + int(match[1]) - 1}", str(error))
+
+
+def _unwrapped(row: str) -> str:
+    """Return a row without what Markdown puts around a line of code, or says behind it.
+
+    >>> _unwrapped('1. `a = lookup("x")`: looks it up')
+    'a = lookup("x")'
+    """
+    mark = _MARKER.match(row)
+    code = row[mark.end() :] if mark else row
+    if mark and mark["quote"] and "`" in code:
+        code = code.partition("`")[0]
+    return code.rstrip("`*").strip()
 
 
 def _without_formats(text: str) -> str:

@@ -73,6 +73,11 @@ class Comparison:
                 "The rules alone would have chosen the same analyses.",
                 "仅凭规则也会选出同样的分析。",
             )
+        if not _told(self.by_rules, "en"):
+            return Note(
+                "The rules alone would have chosen other analyses; comparison.json lists them.",
+                "仅凭规则会选择不同的分析，详见 comparison.json。",
+            )
         return Note(
             "The rules alone would have chosen: {rules}",
             "仅凭规则会选择：{rules_zh}",

@@ -90,6 +90,24 @@ def test_what_is_set_aside_cannot_be_reserved_twice():
     budget.reserve(call(900))
 
 
+def test_what_is_merely_set_aside_may_come_back():
+    clock = Clock()
+    run = Budget(Limits(max_tokens=1_000, max_calls=2, max_seconds=60), clock=clock)
+    part = run.child(Limits(max_cost=1.0))
+    reservation = part.reserve(call(900, 0.9))
+    assert part.may_fit_later(call(900, 0.9))
+    assert not part.may_fit_later(call(1_001))
+    assert not part.may_fit_later(call(0, 1.1))
+    part.settle(reservation, call(200, 0.05))
+    assert part.may_fit_later(call(800, 0.95))
+    assert not part.may_fit_later(call(801))
+    second = part.reserve(call(800))
+    assert not part.may_fit_later(call(1))  # no call of the two is left
+    part.release(second)
+    clock.now += 60
+    assert not part.may_fit_later(call(1))
+
+
 def test_released_reservation_leaves_no_trace():
     budget = Budget(Limits(max_tokens=1_000, max_calls=1))
     budget.release(budget.reserve(call(1_000)))

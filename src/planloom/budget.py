@@ -13,6 +13,8 @@ from planloom.errors import BudgetExhaustedError, ConfigError
 
 LimitName = Literal["max_cost", "max_tokens", "max_calls", "max_seconds"]
 _LIMIT_NAMES: tuple[LimitName, ...] = ("max_cost", "max_tokens", "max_calls", "max_seconds")
+_SET_ASIDE: frozenset[LimitName] = frozenset({"max_cost", "max_tokens"})
+"""What a call may turn out to take less of than was reserved for it."""
 _ROUNDING = 1e-9
 """Sums of money drift by less."""
 
@@ -126,6 +128,14 @@ class Budget:
                 budget._reserved.add(worst, 1)
         return reservation
 
+    def may_fit_later(self, worst: Spend) -> bool:
+        """Tell whether a reservation that was refused may fit when calls under way have settled.
+
+        They mostly take less than was set aside for them: tokens and money, not calls or time.
+        """
+        with self._lock:
+            return all(budget._may_fit_later(worst) for budget in self._chain)
+
     def settle(
         self, reservation: Reservation, actual: Spend, *, step: str = "", model: str = ""
     ) -> None:
@@ -201,20 +211,28 @@ class Budget:
             [budget._left(name) for budget in self._chain if name in budget._set], default=None
         )
 
+    def _may_fit_later(self, worst: Spend) -> bool:
+        return all(
+            _asked(worst, name) <= (self.limits.of(name) or 0) - self._used(name) + _ROUNDING
+            if name in _SET_ASIDE
+            else not self._lacks(worst, name)
+            for name in self._set
+        )
+
+    def _lacks(self, worst: Spend, name: LimitName) -> bool:
+        left = self._left(name)
+        is_out_of_time = name == "max_seconds" and left <= 0
+        return is_out_of_time or _asked(worst, name) > left + _ROUNDING
+
     def _check(self, worst: Spend) -> None:
         if worst.cost is None and self.limits.max_cost is not None:
             raise _price_unknown(self.limits.max_cost)
-        asked = _Amounts()
-        asked.add(worst, 1)
         for name in self._set:
-            left = self._left(name)
-            wanted = worst.seconds if name == "max_seconds" else asked.of(name)
-            out_of_time = name == "max_seconds" and left <= 0
-            if out_of_time or wanted > left + _ROUNDING:
+            if self._lacks(worst, name):
                 raise _exhausted(
                     LimitUse(limit=name, used=self._used(name), allowed=self.limits.of(name) or 0),
-                    wanted=wanted,
-                    left=left,
+                    wanted=_asked(worst, name),
+                    left=self._left(name),
                     whole_run=not self._above,
                 )
 
@@ -239,6 +257,14 @@ class Budget:
             if used >= limit * NEARLY_USED:
                 self._warned.add(name)
                 yield LimitUse(limit=name, used=used, allowed=limit)
+
+
+def _asked(worst: Spend, name: LimitName) -> float:
+    if name == "max_seconds":
+        return worst.seconds
+    asked = _Amounts()
+    asked.add(worst, 1)
+    return asked.of(name)
 
 
 class _Amounts:

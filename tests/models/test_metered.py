@@ -163,6 +163,55 @@ def test_calls_at_once_never_spend_more_than_granted():
     assert budget.bill().total.cost <= 0.05
 
 
+def test_call_waits_for_what_calls_under_way_give_back():
+    class Slow(ScriptedModel):
+        async def reply(self, request: ChatRequest, /) -> Reply:
+            await asyncio.sleep(0)
+            return await super().reply(request)
+
+    waits: list[float] = []
+
+    async def sleep(seconds: float):
+        waits.append(seconds)
+        await asyncio.sleep(0)
+
+    small = Reply(text="Yes.", usage=Usage(prompt_tokens=20, completion_tokens=5))
+    limits = Limits(max_tokens=1_500)
+    model, budget, events = metered(Slow([small] * 10), limits=limits, sleep=sleep)
+
+    async def all_at_once():
+        return await asyncio.gather(*(model.reply(ask(max_tokens=1_000)) for _ in range(10)))
+
+    assert len(asyncio.run(all_at_once())) == 10
+    assert waits
+    assert budget.bill().total.tokens == 250
+    assert not [event for event in events if event.kind == "budget"]
+
+
+def test_call_does_not_wait_forever_for_another():
+    waited = 0.0
+
+    async def sleep(seconds: float):
+        nonlocal waited
+        waited += seconds
+        await asyncio.sleep(0)
+
+    model, budget, events = metered(BrokenStream(), limits=Limits(max_tokens=1_500), sleep=sleep)
+
+    async def main():
+        endless = asyncio.create_task(model.reply(ask(max_tokens=1_000)))
+        await asyncio.sleep(0)
+        with pytest.raises(BudgetExhaustedError, match="--max-tokens"):
+            await model.reply(ask(max_tokens=1_000))
+        endless.cancel()
+        await asyncio.gather(endless, return_exceptions=True)
+
+    asyncio.run(main())
+    assert waited == pytest.approx(120, abs=0.1)
+    assert [event.kind for event in events].count("budget") == 1
+    assert budget.bill().total.calls == 1
+
+
 def test_reply_is_bounded_only_where_a_limit_asks_for_it():
     free = ScriptedModel(["a"])
     asyncio.run(metered(free)[0].reply(ask()))

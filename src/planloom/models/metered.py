@@ -11,15 +11,9 @@ from typing import TypeVar
 from planloom.budget import Budget, Limits, Reservation, Spend
 from planloom.errors import BudgetExhaustedError, ModelError
 from planloom.events import EventStream
+from planloom.models.call_record import conversation_record
 from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply, Usage
 from planloom.models.estimate import PromptCounter, reply_tokens, text_tokens
-from planloom.models.messages import (
-    AssistantMessage,
-    Message,
-    SystemMessage,
-    ToolMessage,
-    UserMessage,
-)
 from planloom.models.prices import Price
 
 T = TypeVar("T")
@@ -34,11 +28,9 @@ _SHARE = 4
 """Such a reply gets a quarter of what is left, so that calls made at once do not shut each other
 out."""
 _ERROR_CHARS = 300
-_ROLES: dict[type[Message], str] = {
-    SystemMessage: "system",
-    AssistantMessage: "assistant",
-    ToolMessage: "tool",
-}
+_LOOKS_AGAIN_S = 0.05
+_LONGEST_WAIT_S = 120.0
+"""How long a call waits for others to give back what they do not need."""
 
 
 @dataclass(slots=True)
@@ -58,9 +50,10 @@ class _Call:
 class MeteredModel:
     """A `ChatModel` that reserves from a budget before each call and settles after it.
 
-    A call that fails or is interrupted is settled too: with nothing where the provider refused
-    it, else with its estimated prompt and what had been streamed. Where time is limited, a call
-    that is under way when it runs out is broken off.
+    Where what it needs is merely set aside for calls under way, it waits for them: most take less
+    than they might have. A call that fails or is interrupted is settled too: with nothing where
+    the provider refused it, else with its estimated prompt and what had been streamed. Where time
+    is limited, a call that is under way when it runs out is broken off.
     """
 
     def __init__(
@@ -75,6 +68,7 @@ class MeteredModel:
         purpose: str = "",
         record_content: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ):
         """Wrap a model.
 
@@ -94,6 +88,7 @@ class MeteredModel:
         self._purpose = purpose
         self._record_content = record_content
         self._clock = clock
+        self._sleep = sleep
         self._counter = PromptCounter()
 
     def for_step(
@@ -113,6 +108,7 @@ class MeteredModel:
             purpose=purpose,
             record_content=self._record_content,
             clock=self._clock,
+            sleep=self._sleep,
         )
         other._counter = self._counter
         return other
@@ -141,7 +137,7 @@ class MeteredModel:
                 out during it.
             ConfigError: money is limited and the model's price is not known.
         """
-        call = self._begin(request)
+        call = await self._begin(request)
         try:
             reply = await _before(self._deadline(), self._model.reply(call.request))
         except BaseException as error:
@@ -155,7 +151,7 @@ class MeteredModel:
 
         Raises the errors of `reply`.
         """
-        call = self._begin(request)
+        call = await self._begin(request)
         deadline = self._deadline()
         items = self._model.stream(call.request)
         try:
@@ -178,7 +174,24 @@ class MeteredModel:
         """Close the wrapped model, also for the other steps."""
         await self._model.close()
 
-    def _begin(self, request: ChatRequest) -> _Call:
+    async def _begin(self, request: ChatRequest) -> _Call:
+        waited_s = 0.0
+        while True:
+            request_then, prompt, worst = self._worst(request)
+            try:
+                reservation = self._budget.reserve(worst)
+            except BudgetExhaustedError as error:
+                if waited_s >= _LONGEST_WAIT_S or not self._budget.may_fit_later(worst):
+                    self._tell_exhausted(error)
+                    raise
+            else:
+                return _Call(request_then, prompt, reservation, self._clock())
+            # By looking, as those who settle may run in other threads and event loops.
+            await self._sleep(_LOOKS_AGAIN_S)
+            waited_s += _LOOKS_AGAIN_S
+
+    def _worst(self, request: ChatRequest) -> tuple[ChatRequest, int, Spend]:
+        """Return the request as bounded by what is left, its estimated tokens, its worst case."""
         prompt = self._counter.count(request)
         set_aside = int(prompt * _PROMPT_MARGIN)
         limit = self._reply_limit(request, set_aside)
@@ -191,14 +204,9 @@ class MeteredModel:
             completion_tokens=longest,
             cost=self._worst_cost(set_aside, longest),
         )
-        try:
-            reservation = self._budget.reserve(worst)
-        except BudgetExhaustedError as error:
-            self._tell_exhausted(error)
-            raise
         if limit != request.max_tokens:
             request = replace(request, max_tokens=limit)
-        return _Call(request, prompt, reservation, self._clock())
+        return request, prompt, worst
 
     def _reply_limit(self, request: ChatRequest, prompt_tokens: int) -> int | None:
         """Return how long the reply may be; None where neither request nor budget bounds it.
@@ -312,7 +320,7 @@ class MeteredModel:
             seconds=round(spent.seconds, 3),
             finish_reason=reply.finish_reason if reply else None,
             error=error,
-            **(_content(call.request, reply) if self._record_content else {}),
+            **(conversation_record(call.request, reply) if self._record_content else {}),
         )
         for use in self._budget.new_warnings():
             self._events.emit(
@@ -382,27 +390,3 @@ def _told(error: BaseException | None) -> str:
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return "interrupted"
     return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]
-
-
-def _content(request: ChatRequest, reply: Reply | None) -> dict[str, object]:
-    """Return the conversation as JSON-safe values, for those who asked to record it."""
-    return {
-        "messages": [_shown(message) for message in request.history.messages],
-        "reply": _shown(reply.to_message()) if reply else None,
-    }
-
-
-def _shown(message: Message) -> dict[str, object]:
-    if isinstance(message, UserMessage):
-        parts = [message.content] if isinstance(message.content, str) else message.content
-        # Pictures and sounds would swell the record.
-        shown = [part if isinstance(part, str) else f"({part.media_type})" for part in parts]
-        return {"role": "user", "text": "".join(shown)}
-    record: dict[str, object] = {"role": _ROLES[type(message)], "text": message.text}
-    if isinstance(message, AssistantMessage):
-        record["tool_calls"] = [
-            {"id": call.id, "name": call.name, "arguments": call.arguments}
-            for call in message.tool_calls
-        ]
-        record["thinking"] = message.thinking
-    return record

@@ -9,6 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("planloom", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("planloom")
 
 Json = object
 Write = Callable[[bytes], Awaitable[None]]

@@ -129,6 +129,16 @@ def test_number_of_plans_is_bounded(run_virtually: Run):
     assert "limit of 3 plans" in task.missing[0].why
 
 
+def test_planner_is_not_asked_for_a_plan_that_could_not_run(run_virtually: Run):
+    plans = [plan(Step(id=f"s{n}", tool="read")) for n in range(9)]
+    failing = FakeSteps(script={f"s{n}": ["no such file"] for n in range(9)}, retries=0)
+    w = world(*plans, steps=failing, options=RunOptions(max_epochs=3))
+    task = run_virtually(w.run())
+    assert task.epoch == 3
+    assert len(w.planner.views) == 3
+    assert any("limit of 3 plans" in missing.why for missing in task.missing)
+
+
 def test_bug_of_a_planner_is_raised_and_recorded(run_virtually: Run):
     w = world(plan(step("a")), ValueError("boom"))
     with pytest.raises(ValueError, match="boom"):

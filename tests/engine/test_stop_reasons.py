@@ -27,6 +27,11 @@ def test_one_problem_needs_no_count_and_a_long_one_is_cut():
     assert len(stop_reasons.gave_up(["x" * 5000]).text("en")) < 400
 
 
+@pytest.mark.parametrize(("seconds", "shown"), [(0.499914, "0.5 s"), (3600.0, "3600 s")])
+def test_time_limits_are_shown_as_people_set_them(seconds: float, shown: str):
+    assert f" {shown}." in stop_reasons.time_limit(seconds, planning=None).text("en")
+
+
 def test_problems_are_no_templates():
     assert "{more} {{fact}}" in stop_reasons.gave_up(["{more} {{fact}}"]).text("en")
 

@@ -66,6 +66,8 @@ class Planning:
         be had. Each try whose steps were started ahead has an epoch of its own.
         """
         view = view_of(self.task, self.runner)
+        if view.failures and (stop := self.over_limit()):
+            return stop  # what the planner would say could not be run any more
         for attempt in range(1, self.max_tries + 1):
             writing = _Writing(self, view, attempt, work_until)
             reply = await writing.reply()

@@ -30,7 +30,7 @@ def bug(error: str) -> Note:
 
 def time_limit(seconds: float, *, planning: int | None) -> Note:
     """Return what is said of a run that took too long; `planning` is the plan being made."""
-    limit = {"limit": f"{seconds:g}"}
+    limit = {"limit": f"{round(seconds, 2):.10g}"}
     if planning is None:
         return Note(
             "The run reached its time limit of {limit} s.", "运行已达到 {limit} 秒的时限。", limit

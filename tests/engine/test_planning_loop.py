@@ -130,7 +130,7 @@ def test_number_of_plans_is_bounded(run_virtually: Run):
 
 
 def test_planner_is_not_asked_for_a_plan_that_could_not_run(run_virtually: Run):
-    plans = [plan(Step(id=f"s{n}", tool="read")) for n in range(9)]
+    plans = [plan(Step(id=f"s{n}", tool="read", input={"n": n})) for n in range(9)]
     failing = FakeSteps(script={f"s{n}": ["no such file"] for n in range(9)}, retries=0)
     w = world(*plans, steps=failing, options=RunOptions(max_epochs=3))
     task = run_virtually(w.run())

@@ -141,6 +141,8 @@ async def run(goals: Sequence[Expected], model: ChatModel | None) -> list[Result
             result = await try_goal(goal, tables[name], model)
             results.append(result)
             print(row(result), flush=True)
+    if model is not None:
+        await model.close()
     return results
 
 

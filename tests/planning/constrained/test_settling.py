@@ -87,6 +87,48 @@ def test_columns_that_were_not_offered_are_said(wide: TableShape):
     assert any("were not offered" in note.text("en") for note in reading.assumptions)
 
 
+def test_one_value_of_all_that_the_goal_names_keeps_every_row(
+    trips: TableShape, trip_values: Values
+):
+    share = {"analysis": "share", "group": "city", "measure": "sum(fare)"}
+    keep = [{"column": "city", "is": "=", "value": "Oslo"}]
+    goal = "how is fare split between Oslo, Porto and Lyon"
+    reading, _ = read({"analyses": [share], "rows": keep}, goal, trips, trip_values)
+    assert reading.filters == ()
+    goal = "share of fare in Oslo"
+    reading, _ = read({"analyses": [share], "rows": keep}, goal, trips, trip_values)
+    assert [item.value for item in reading.filters] == ["Oslo"]
+
+
+def test_an_average_that_the_rules_read_plainly_is_no_sum(trips: TableShape):
+    ranking = {
+        "analysis": "ranking",
+        "group": "city",
+        "measure": "sum(fare)",
+        "order": "highest first",
+        "top": None,
+    }
+    reading, _ = read({"analyses": [ranking]}, "average fare by city", trips)
+    assert [request.how for request in reading.analyses] == ["mean"]
+    reading, _ = read({"analyses": [ranking]}, "fare by city", trips)
+    assert [request.how for request in reading.analyses] == ["sum"]
+
+
+def test_a_trend_that_nothing_asks_for_goes_where_the_rest_agrees(trips: TableShape):
+    ranking = {
+        "analysis": "ranking",
+        "group": "city",
+        "measure": "sum(fare)",
+        "order": "lowest first",
+        "top": None,
+    }
+    both = {"analyses": [trend("month"), ranking]}
+    reading, _ = read(both, "which city has the lowest fare", trips)
+    assert [request.kind for request in reading.analyses] == ["ranking"]
+    reading, _ = read(both, "monthly fare, and which city has the lowest fare", trips)
+    assert [request.kind for request in reading.analyses] == ["trend", "ranking"]
+
+
 def test_what_nobody_can_make_stays_said(trips: TableShape):
     reading, rules = read({"analyses": [trend("month")]}, "forecast the monthly fare", trips)
     assert rules.unknown

@@ -12,7 +12,7 @@ from planloom.errors import PlanError
 from planloom.models.chat_model import ChatModel, ChatRequest, Json, Reply, ResponseSchema
 from planloom.models.history import History
 from planloom.models.messages import SystemMessage, UserMessage
-from planloom.notes import Lang, Scalar
+from planloom.notes import Lang, Note, Scalar
 from planloom.planning.constrained.doubts import doubts
 from planloom.planning.constrained.form_talk import FormTalk, json_of
 from planloom.planning.constrained.forms import Form, make_forms, response_schema
@@ -129,6 +129,8 @@ class Chosen:
     choices: Choices
     offer: Offer
     tries: int
+    left: tuple[Note, ...] = ()
+    """Doubts that a second look did not answer."""
 
 
 async def choose_analyses(
@@ -195,10 +197,10 @@ class _Conversation:
                 problem = error
                 self._say(reply, "mend", str(error), "again")
                 continue
-            found = doubts(self._goal, choices, self._offer)
+            found = tuple(doubts(self._goal, choices, self._offer))
+            if not found or doubtful is not None:
+                return Chosen(choices=choices, offer=self._offer, tries=attempt, left=found)
             open_points = [note.text(self._lang) for note in found]
-            if not open_points or doubtful is not None:
-                return Chosen(choices=choices, offer=self._offer, tries=attempt)
             doubtful = choices
             self._say(reply, "doubt", "\n".join(open_points), "sure")
         if doubtful is not None:

@@ -49,7 +49,7 @@ _NO_TREND = Note(
     "The goal speaks of time, and no analysis is a trend.",
     "目标涉及随时间的变化，但没有选 trend。",
 )
-_NEEDLESS_TREND = Note(
+NEEDLESS_TREND = Note(
     'The goal speaks of no time: leave "trend" out. "ranking" compares groups.',
     "目标没有涉及时间：不要选 trend。各组的比较用 ranking。",
 )
@@ -81,7 +81,7 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[Note]:
         yield _NO_TREND
     names_something = bool(offer.named or offer.splits)
     if "trend" in kinds and names_something and not _TIME.search(goal):
-        yield _NEEDLESS_TREND
+        yield NEEDLESS_TREND
     if "share" in kinds and names_something and not _PARTS.search(plain):
         yield _NEEDLESS_SHARE
     used = {f.column for f in choices.filters}

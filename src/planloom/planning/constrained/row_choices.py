@@ -32,6 +32,8 @@ class RowChoice:
     values: Mapping[str | float, tuple[Filter, ...] | Scalar]
     """What may be written as the value: a value of the data, a number of the goal, or the goal's
     words for a span of time with the filters that keep it."""
+    is_named: bool = True
+    """Whether the goal holds the values; False for a list that it may name in another script."""
 
 
 def value_choices(
@@ -51,6 +53,7 @@ def value_choices(
             continue
         known = [v for v in values.get(name) or [v for v, _ in column.top] if v is not None]
         found = [v for v in known if _is_named(str(v), folded)]
+        is_named = bool(found)
         may_list = name not in hidden and index.roles[name] == "category"
         if not found and may_list and _is_translatable(known, column, goal):
             found = known[: max(room, 0)]
@@ -60,6 +63,7 @@ def value_choices(
                 column=name,
                 comparisons=("=", "!="),
                 values={_written(value): value for value in found[:_MOST_VALUES]},
+                is_named=is_named,
             )
 
 

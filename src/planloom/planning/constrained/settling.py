@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from planloom.notes import Note
 from planloom.planning.constrained.choosing import Chosen
+from planloom.planning.constrained.doubts import NEEDLESS_TREND
 from planloom.planning.constrained.reading import measures_of
 from planloom.planning.goals import remarks
 from planloom.planning.goals.choices import fitting_grain, main_date
@@ -32,11 +33,16 @@ def understanding_of(chosen: Chosen, table: TableShape, rules: Understanding) ->
     choice shows that it was understood after all.
     """
     index = ColumnIndex(table)
-    filters = tuple(f for f in chosen.choices.filters if not _keeps_all(f, index))
+    filters = tuple(
+        f
+        for f in chosen.choices.filters
+        if not _keeps_all(f, index) and not _takes_one_of_all(f, chosen, index, rules)
+    )
     assumptions: list[Note] = []
     analyses = tuple(
         dict.fromkeys(
-            _settled(request, index, filters, assumptions) for request in _as_said(chosen)
+            _settled(request, index, filters, assumptions)
+            for request in _as_both_read(_as_said(chosen), chosen, rules)
         )
     )
     dates = [request.date for request in analyses if request.date]
@@ -76,6 +82,42 @@ def _as_said(chosen: Chosen) -> Iterator[AnalysisRequest]:
             yield replace(request, by=None)
         else:
             yield request
+
+
+def _as_both_read(
+    requests: Iterable[AnalysisRequest], chosen: Chosen, rules: Understanding
+) -> Iterator[AnalysisRequest]:
+    """Yield the analyses, where the rules read plainly what the model was asked about in vain.
+
+    That is an average that became a sum, and a trend in a goal that speaks of no time.
+    """
+    given = tuple(requests)
+    by_rules = {_place(request): request for request in rules.analyses}
+    is_needless = NEEDLESS_TREND in chosen.left and all(r.kind != "trend" for r in rules.analyses)
+    is_shared = any(request.kind != "trend" and _place(request) in by_rules for request in given)
+    for request in given:
+        read = by_rules.get(_place(request))
+        if request.how == "sum" and read and read.how in {"mean", "median"}:
+            yield replace(request, how=read.how)
+        elif request.kind != "trend" or not (is_needless and is_shared):
+            yield request
+
+
+def _place(request: AnalysisRequest) -> tuple[str, str | None, str | None, str | None]:
+    return request.kind, request.measure, request.category, request.date
+
+
+def _takes_one_of_all(
+    item: Filter, chosen: Chosen, index: ColumnIndex, rules: Understanding
+) -> bool:
+    """Say whether one value is kept where the goal names all: "between members and guests"."""
+    leaves_out = any(
+        f.column == item.column and f.comparison in {"!=", "not in"} for f in rules.filters
+    )
+    if item.comparison != "=" or leaves_out:
+        return False
+    rows = (row for row in chosen.offer.rows if row.column == item.column and row.is_named)
+    return any(len(row.values) >= index.columns[item.column].distinct > 1 for row in rows)
 
 
 def _keeps_all(item: Filter, index: ColumnIndex) -> bool:

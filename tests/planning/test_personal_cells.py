@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planloom.planning.personal_cells import Cells, Kind, personal_in, personal_kinds
+from planloom.planning.mask import Kind
+from planloom.planning.personal_cells import Cells, personal_in, personal_kinds
 
 
 def kinds(*columns: tuple[str, list[str]]) -> dict[str, Kind]:

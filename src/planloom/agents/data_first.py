@@ -14,7 +14,7 @@ from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import Planner, TaskView
 from planloom.engine.references import escape_dollars
 from planloom.notes import Lang, Note, Scalar
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.planning.report_model.personal import personal_columns
 from planloom.tools.tables import SourceTable, TableSummary
 from planloom.values import TableRef
@@ -83,7 +83,7 @@ class DataFirst:
         planner_for: Callable[[str], Planner],
         *,
         lang: Lang,
-        mask: PersonalDataMask = UNMASKED,
+        mask: Mask = UNMASKED,
     ):
         """Take the files, and what makes the planner for a briefing about them.
 

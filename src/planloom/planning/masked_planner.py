@@ -9,13 +9,13 @@ from planloom.engine.plan import Plan, Step
 from planloom.engine.protocols import Planner, TaskView
 from planloom.engine.references import escape_dollars
 from planloom.engine.task import StepRecord
-from planloom.planning.personal_mask import PersonalDataMask
+from planloom.planning.mask import Mask
 
 
 class MaskedPlanner:
     """A `Planner` around another: that one reads and writes stand-ins, the engine gets values."""
 
-    def __init__(self, planner: Planner, mask: PersonalDataMask):
+    def __init__(self, planner: Planner, mask: Mask):
         self._planner = planner
         self._mask = mask
 

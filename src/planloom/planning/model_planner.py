@@ -17,7 +17,7 @@ from planloom.models.chat_model import ChatModel, ChatRequest, Reply, ResponseSc
 from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
 from planloom.notes import Lang
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.planning.plan_draft import Talk, as_part, draft_of, failed_early, to_plan
 from planloom.planning.plan_lines import ToolSignatures, plan_to_lines
 from planloom.planning.planner_prompt import (
@@ -77,7 +77,7 @@ class ModelPlanner:
         max_plan_tokens: int | None = None,
         temperature: float | None = None,
         language: Lang | None = None,
-        mask: PersonalDataMask = UNMASKED,
+        mask: Mask = UNMASKED,
     ):
         """Set up a planner; nothing is asked yet.
 
@@ -347,7 +347,7 @@ def _is_over(view: TaskView) -> bool:
     return bool(view.plans[number - 1].outputs)
 
 
-def _preview(view: TaskView, step_id: str, max_chars: int, mask: PersonalDataMask) -> str:
+def _preview(view: TaskView, step_id: str, max_chars: int, mask: Mask) -> str:
     try:
         return preview_value(view.value(step_id), max_chars, mask)
     except ToolError as error:

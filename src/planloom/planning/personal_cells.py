@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from planloom.analysis.meanings import split_words
-
-Kind = Literal["name", "mail", "phone", "id", "card", "address", "birthday"]
+from planloom.planning.mask import Kind
 
 _ENOUGH = 0.5
 """Share of the cells of a column that have to look the part."""

@@ -9,7 +9,8 @@ from typing import Protocol, TypeVar, cast
 
 from planloom.errors import InputError
 from planloom.notes import Note
-from planloom.planning.personal_cells import Cells, Kind, holds_codes, personal_in, personal_kinds
+from planloom.planning.mask import Kind
+from planloom.planning.personal_cells import Cells, holds_codes, personal_in, personal_kinds
 from planloom.values import TableRef
 
 J = TypeVar("J")
@@ -296,10 +297,6 @@ def _each_text(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, list | tuple):
         return [_each_text(item, change) for item in cast("Sequence[object]", value)]
     return value
-
-
-UNMASKED = PersonalDataMask(sends=True)
-"""Shows everything as it is, and tells nobody."""
 
 
 def columns_note(columns: Sequence[str], *, sent: bool) -> Note:

@@ -11,7 +11,7 @@ from typing import cast
 
 from planloom.engine.artifacts import head_and_tail
 from planloom.errors import InputError, ToolError
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.tools import codec
 from planloom.values import FileRef, ImageRef, TableRef
 
@@ -25,9 +25,7 @@ _PARTS = 1000
 _DEPTH = 6
 
 
-def preview_value(
-    value: object, max_chars: int = MAX_CHARS, mask: PersonalDataMask | None = None
-) -> str:
+def preview_value(value: object, max_chars: int = MAX_CHARS, mask: Mask | None = None) -> str:
     """Return a result in bounded text.
 
     A table is shown by its columns, row count, first rows and a summary; a file by its name; a
@@ -57,7 +55,7 @@ def as_data(text: str) -> str:
     return "\n".join(f"| {row}" for row in text.splitlines())
 
 
-def _table(table: TableRef, max_chars: int, mask: PersonalDataMask) -> str:
+def _table(table: TableRef, max_chars: int, mask: Mask) -> str:
     # Loads DuckDB, which plans without tables need not pay for.
     from planloom.planning.table_preview import preview_table
 
@@ -72,7 +70,7 @@ def _table(table: TableRef, max_chars: int, mask: PersonalDataMask) -> str:
 class _Plain:
     """Turns values into JSON's types: long lists cut, files and tables as what they are."""
 
-    mask: PersonalDataMask
+    mask: Mask
     left: int = _PARTS
     """Parts that may still be shown; many small lists can be as long as one large."""
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 import duckdb
 
 from planloom.analysis.database import connect, identifier
-from planloom.planning.personal_cells import Cells, Kind
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Kind, Mask
+from planloom.planning.personal_cells import Cells
 from planloom.values import Column, TableRef
 
 _FIRST_ROWS = 5
@@ -22,7 +22,7 @@ _MOST_VALUES = 20_000
 """Of one column, that the mask of personal data knows."""
 
 
-def preview_table(table: TableRef, max_chars: int, mask: PersonalDataMask | None = None) -> str:
+def preview_table(table: TableRef, max_chars: int, mask: Mask | None = None) -> str:
     """Return what a table holds in about `max_chars` characters, whatever its size.
 
     `mask` puts stand-ins in place of personal data; without one, cells are shown as they are.
@@ -134,9 +134,7 @@ def _measures(column: Column) -> str:
     return f"count({name}), approx_count_distinct({name}), min({name}), max({name}), {mean}"
 
 
-def _masked(
-    value: object, column: Column, personal: Mapping[str, Kind], mask: PersonalDataMask
-) -> object:
+def _masked(value: object, column: Column, personal: Mapping[str, Kind], mask: Mask) -> object:
     kind = personal.get(column.name)
     if value is None or (kind is None and not isinstance(value, str)):
         return value

@@ -10,7 +10,7 @@ from typing import cast
 
 from planloom.errors import ToolError
 from planloom.models.chat_model import Json, ToolSpec
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.tools import codec
 from planloom.tools.tool import AnyTool
 from planloom.values import FileRef, ImageRef, TableRef
@@ -23,7 +23,7 @@ def spec_of(tool: AnyTool) -> ToolSpec:
     return ToolSpec(tool.name, tool.description, parameters)
 
 
-async def rendered(value: object, mask: PersonalDataMask = UNMASKED) -> str:
+async def rendered(value: object, mask: Mask = UNMASKED) -> str:
     """Return a tool's value as text: text as it is, tables by shape and first rows, else JSON.
 
     `mask` puts stand-ins in place of personal data.
@@ -40,7 +40,7 @@ async def rendered(value: object, mask: PersonalDataMask = UNMASKED) -> str:
     return await asyncio.to_thread(_json_text, value, mask)
 
 
-def _json_text(value: object, mask: PersonalDataMask) -> str:
+def _json_text(value: object, mask: Mask) -> str:
     try:
         plain = codec.encode(_described(value, mask))
         return json.dumps(mask.value(plain), ensure_ascii=False)
@@ -48,13 +48,13 @@ def _json_text(value: object, mask: PersonalDataMask) -> str:
         return f"(the result cannot be shown: {error})"
 
 
-def _table_text(table: TableRef, mask: PersonalDataMask) -> str:
+def _table_text(table: TableRef, mask: Mask) -> str:
     from planloom.planning.previews import preview_value
 
     return f"a table of {preview_value(table, mask=mask)}"
 
 
-def _described(value: object, mask: PersonalDataMask) -> object:
+def _described(value: object, mask: Mask) -> object:
     """Return a value with words in place of tables, pictures and files."""
     if isinstance(value, TableRef):
         mask.table(value)  # so that its names are known in the figures beside it

@@ -21,7 +21,7 @@ from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
 from planloom.errors import PlanError, ToolError
 from planloom.events import EventStream
 from planloom.models.chat_model import Json, ToolSpec
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.planning.react.observations import rendered, spec_of
 from planloom.planning.react.toolbox import Observation, unknown_text
 from planloom.tools.registry import ToolRegistry
@@ -47,7 +47,7 @@ class RunTools:
     """None: what has to be asked for is not done."""
     runtime: Runtime = field(default_factory=InMemoryRuntime)
     backoff: Backoff = field(default_factory=Backoff)
-    mask: PersonalDataMask = UNMASKED
+    mask: Mask = UNMASKED
     """What a model sees of personal data; calls get the values again."""
 
 

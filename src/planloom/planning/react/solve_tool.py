@@ -10,7 +10,7 @@ from dataclasses import replace
 from planloom.engine.artifacts import head_and_tail, write_atomically
 from planloom.errors import ToolError
 from planloom.models.chat_model import ChatModel, Json, ToolSpec
-from planloom.planning.personal_mask import UNMASKED, PersonalDataMask
+from planloom.planning.mask import UNMASKED, Mask
 from planloom.planning.react.loop import ReactLoop
 from planloom.planning.react.observations import rendered
 from planloom.planning.react.record import outcome_json
@@ -37,7 +37,7 @@ def make_solve_tool(
     timeout_s: float = 600,
     effect: Effect = "write",
     instructions: str = "",
-    mask: PersonalDataMask = UNMASKED,
+    mask: Mask = UNMASKED,
 ) -> AnyTool:
     """Return a tool that lets a sub-agent work on one task of a plan.
 
@@ -101,7 +101,7 @@ class _Without:
         return tuple(spec for spec in self._known if spec.name != self._name)
 
 
-async def _material_text(given: Mapping[str, object], mask: PersonalDataMask) -> str:
+async def _material_text(given: Mapping[str, object], mask: Mask) -> str:
     if not given:
         return ""
     items = [

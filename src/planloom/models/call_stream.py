@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from uuid import uuid4
 
 from planloom.models.messages import ToolCall
 
@@ -18,7 +18,7 @@ def new_call_id() -> str:
     Nine letters and digits: the only form that every provider takes back (Mistral is the strict
     one).
     """
-    return uuid4().hex[:9]
+    return os.urandom(5).hex()[:9]
 
 
 @dataclass(slots=True)

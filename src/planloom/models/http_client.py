@@ -7,7 +7,6 @@ import errno
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.request import getproxies_environment
 
 from planloom.errors import ModelError
 from planloom.models.connection_errors import connection_error
@@ -99,6 +98,9 @@ class HttpClient:
         return HttpAnswer(response, self)
 
     async def _open_session(self) -> aiohttp.ClientSession:
+        # Loads the clients of the standard library, which nothing else here needs.
+        from urllib.request import getproxies_environment
+
         import aiohttp
 
         known = getproxies_environment() if self._proxies is None else self._proxies

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import cast
 
 from planloom.errors import ContextWindowError, ModelError
@@ -267,6 +266,8 @@ def _retry_after(headers: Mapping[str, str], now: datetime | None) -> float | No
     seconds = _number(value)
     if seconds is not None or not value:
         return seconds or None
+    from email.utils import parsedate_to_datetime
+
     try:
         at = parsedate_to_datetime(value)
     except ValueError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import ctypes
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -133,6 +132,9 @@ class _ThreadCall:
             return
         try:
             if self._open and not self._over and self._thread.ident is not None:
+                # Needed only where a thread runs over its limit.
+                import ctypes
+
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident), ctypes.py_object(_EndCall)
                 )

@@ -10,9 +10,10 @@ from typing import cast
 import pytest
 
 from planloom.agents.report import ReportOutcome, report
+from planloom.budget import Limits
 from planloom.errors import ModelError
 from planloom.events import Event
-from planloom.models.chat_model import ChatRequest
+from planloom.models.chat_model import ChatRequest, ModelTraits
 from planloom.models.messages import UserMessage
 from planloom.models.scripted import ScriptedModel, ScriptedReply
 
@@ -138,11 +139,75 @@ def test_model_that_is_down_leaves_the_report_to_the_rules(orders: Path):
 
 
 def test_unusable_choices_leave_the_analyses_to_the_rules_and_the_words_to_the_model(orders: Path):
-    said = cited(summary="Amounts went up and down: FACT.", trend="See FACT.")
+    said = cited(summary="What amounts tell: FACT.", trend="See FACT.")
     outcome, _, _ = made(orders, GOAL, ["no json"] * 3 + [said])
     text = text_of(outcome)
-    assert "Amounts went up and down: " in text
+    assert "What amounts tell: " in text
     assert "Rules chose the analyses; the language model acme-7b worded" in text.replace("\\", "")
+
+
+def report_of(
+    source: Path, model: ScriptedModel, limits: Limits | None = None, goal: str = GOAL
+) -> ReportOutcome:
+    return report(source, goal, out=Path("report"), formats="md", model=model, limits=limits)
+
+
+def test_small_models_choose_and_do_not_word(orders: Path):
+    model = ScriptedModel([json.dumps(CHOICE)] * 2, traits=ModelTraits(is_small=True))
+    outcome = report_of(orders, model)
+    assert outcome.status == "succeeded"
+    assert len(model.requests) == 2
+    assert "the wording of findings is not left to small models" in text_of(outcome)
+
+
+def test_small_models_do_not_word_chinese_reports_either(chinese_orders: Path):
+    model = ScriptedModel(
+        [json.dumps(CHOICE_ZH, ensure_ascii=False)], traits=ModelTraits(is_small=True)
+    )
+    outcome = report_of(chinese_orders, model, goal="各门店金额占比")
+    assert "不使用小模型撰写文字" in text_of(outcome)
+
+
+def test_budget_that_ends_before_the_wording_makes_the_run_partial(orders: Path):
+    model = ScriptedModel([json.dumps(CHOICE)] * 2, name="acme-7b")
+    outcome = report_of(orders, model, Limits(max_calls=2))
+    assert outcome.status == "partial"
+    assert [why for why in outcome.missing if why.startswith("The wording by the model: ")]
+    assert "templates worded the findings" in text_of(outcome)
+    assert comparison_of(outcome)["used"] == "model"
+
+
+def test_budget_that_ends_in_the_wording_keeps_what_passed(orders: Path):
+    said = cited(summary="The first thing to know is FACT.", ranking="Sales rose by 47%.")
+    model = ScriptedModel([json.dumps(CHOICE), json.dumps(CHOICE), said])
+    outcome = report_of(orders, model, Limits(max_calls=3))
+    assert outcome.status == "partial"
+    assert "The first thing to know is " in text_of(outcome)
+
+
+def test_budget_that_allows_no_choice_leaves_the_rules_and_a_comparison(chinese_orders: Path):
+    model = ScriptedModel([])
+    outcome = report_of(chinese_orders, model, Limits(max_calls=0), goal="各门店金额占比")
+    assert outcome.status == "partial"
+    assert outcome.missing[0].startswith("由模型选定分析并撰写文字：")
+    assert comparison_of(outcome)["used"] == "rules"
+    assert outcome.folder is not None
+
+
+def test_model_that_dies_before_the_wording_leaves_a_whole_report(orders: Path):
+    model = ScriptedModel([json.dumps(CHOICE)] * 2 + [ModelError("No connection to acme.")])
+    outcome = report_of(orders, model)
+    assert outcome.status == "succeeded"
+    assert "could not word the findings (No connection to acme.)" in text_of(outcome)
+    assert comparison_of(outcome)["used"] == "model"
+
+
+def test_refused_words_keep_the_comparison(orders: Path):
+    said = cited(summary="South leads: FACT.", ranking="South leads: FACT.")
+    outcome = report_of(orders, ScriptedModel([json.dumps(CHOICE)] * 2 + [said] * 3))
+    assert "South leads" not in text_of(outcome)
+    assert outcome.status == "succeeded"
+    assert comparison_of(outcome)["used"] == "model"
 
 
 def test_without_a_model_nothing_of_one_is_said(orders: Path):

@@ -32,7 +32,7 @@ def problems(text: str, lang: Lang = "en", goal: str = "") -> list[str]:
     [
         ("Sales came to {{total}} and rose by {{trend.change}}.", "en"),
         ("The product {{share.top}} leads.", "en"),
-        ("X100 is the product that leads.", "en"),
+        ("X100 ({{share.top}}) is the product that leads.", "en"),
         ("总额为 {{total}}，增长 {{trend.change}}。", "zh"),
         ("各门店之间相差不大。", "zh"),
     ],
@@ -60,6 +60,10 @@ def test_unknown_facts_are_refused_with_the_nearest():
 
 def test_words_against_the_sign_of_a_fact_are_refused():
     assert "does not fit the words" in problems("Sales fell by {{trend.change}}.")[0]
+
+
+def test_names_and_ranks_without_a_fact_are_refused():
+    assert "No fact cited" in problems("X100 is the product that leads.")[0]
 
 
 @pytest.mark.parametrize(

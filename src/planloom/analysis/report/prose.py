@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planloom.analysis.numbers.binding import bind
 from planloom.analysis.numbers.checking import unsourced_numbers
+from planloom.analysis.report.prose_claims import claim_problems
 from planloom.errors import UnsourcedNumberError
 from planloom.notes import Lang, Note
 from planloom.values import Fact
@@ -51,14 +52,22 @@ _REFUSED = Note(
 
 
 def prose_problems(
-    text: str, facts: Mapping[str, Fact], lang: Lang, *, names: Iterable[str] = (), goal: str = ""
+    text: str,
+    facts: Mapping[str, Fact],
+    lang: Lang,
+    *,
+    names: Iterable[str] = (),
+    columns: Sequence[str] = (),
+    values: Sequence[str] = (),
+    goal: str = "",
 ) -> Iterator[str]:
     """Yield what keeps a text from standing in a report, each with the mend.
 
     Numbers may be written as `{{fact.id}}` only; `names` are names of the data, which may hold
-    digits. Causes are refused: facts tell what happened, not why.
+    digits. Names of `columns` and `values` of categories are for facts of the same sentence only.
+    Causes are refused: facts tell what happened, not why.
     """
-    names = tuple(names)
+    names = (*names, *columns, *values)
     if len(text) > LONGEST_TEXT:
         yield f"The text has {len(text)} characters; at most {LONGEST_TEXT} are allowed."
         return
@@ -77,6 +86,7 @@ def prose_problems(
         yield f"'{cause[0]}' states a cause, which the data cannot show. Say what happened only."
     if not written:
         yield from _binding_problems(text, facts, lang, (*names, goal))
+        yield from claim_problems(text, facts, columns=columns, values=values)
 
 
 def _binding_problems(

@@ -71,6 +71,8 @@ class ModelReportPlanner:
         self._personal: PersonalDataNotice | None = None
         self._down = ""
         """Why the model is not asked again; "" while it answers."""
+        self._over_budget = ""
+        """What of the model's part the budget did not allow; "" while it allows all."""
 
     async def plan(self, view: TaskView, /) -> Plan | None:
         """Return the next plan, or None when the report is there or cannot be made."""
@@ -108,7 +110,8 @@ class ModelReportPlanner:
         except PlanError as error:
             why = _reason(error, self._request.lang)
         except (ModelError, BudgetExhaustedError) as error:
-            why = self._down = _reason(error, self._request.lang)
+            self._stop_asking(error, _NO_CHOICE)
+            why = self._down
         self._comparison = Comparison(
             model=self._by.model.name,
             by_model=reading,
@@ -149,12 +152,16 @@ class ModelReportPlanner:
             paragraphs=tuple(words.paragraphs.get(name, "") for name in analysis_ids(kept)),
             method=tuple(self._method(words)),
         )
-        return self._playbook.report_plan(
+        plan = self._playbook.report_plan(
             view, choice, steps=kept, failed=failed, wording=wording
         )  # fmt: skip
+        if not self._over_budget:
+            return plan
+        # Rules and templates stand in, but the user asked for more: the run ends as partial.
+        return replace(plan, given_up={**plan.given_up, _MODEL_PART: self._over_budget})
 
     async def _word(self, view: TaskView, steps: Sequence[str], choice: FileChoice) -> Words:
-        if self._down:
+        if self._down or self._is_left_to_templates:
             return Words()
         found = [(name, view.value(name)) for name in steps]
         analyses = [
@@ -164,17 +171,34 @@ class ModelReportPlanner:
         ]
         source = view.value(f"load{choice.number}")
         try:
-            return await word_findings(
+            words = await word_findings(
                 self._by.model,
                 self._request.goal,
                 analyses,
                 self._request.lang,
-                names=source.column_names if isinstance(source, SourceTable) else (),
+                columns=source.column_names if isinstance(source, SourceTable) else (),
+                values=_category_values(view, choice),
                 hidden=self._hidden,
             )
         except (ModelError, BudgetExhaustedError) as error:
-            self._down = _reason(error, self._request.lang)
+            self._stop_asking(error, _NO_WORDING)
             return Words()
+        if words.stopped is not None:
+            self._stop_asking(words.stopped, _NO_WORDING)
+        return words
+
+    @property
+    def _is_left_to_templates(self) -> bool:
+        """A small model invents facts when it words them; see docs/small-models.md."""
+        return self._by.model.traits.is_small
+
+    def _stop_asking(self, error: ModelError | BudgetExhaustedError, missing: Note) -> None:
+        """Leave the rest to rules and templates, as without any model."""
+        lang = self._request.lang
+        self._down = _reason(error, lang)
+        if isinstance(error, BudgetExhaustedError):
+            note = Note(missing.en, missing.zh, {"why": self._down})
+            self._over_budget = note.text(lang)
 
     def _method(self, words: Words) -> Iterable[Note]:
         """Say who chose and who worded, what the rules alone would have done, and what was sent."""
@@ -187,7 +211,9 @@ class ModelReportPlanner:
         template = _TOOK_PART[chose, wrote]
         yield Note(template.en, template.zh, model)
         yield comparison.note()
-        if not wrote and self._down and chose:
+        if self._is_left_to_templates:
+            yield _SMALL
+        elif not wrote and self._down and chose:
             yield Note(_NO_WORDS.en, _NO_WORDS.zh, {"why": self._down})
         if wrote and words.refused:
             yield _PARTLY_REFUSED
@@ -224,6 +250,16 @@ _TOOK_PART = {
 _NO_WORDS = Note(
     "The model could not word the findings ({why}).", "模型未能撰写文字（{why}）。"
 )  # fmt: skip
+_SMALL = Note(
+    "It is a small model, and the wording of findings is not left to small models.",
+    "该模型规模较小，Planloom 不使用小模型撰写文字。",
+)
+_MODEL_PART = "model"
+"""Stands for the model's part among the steps that a plan does without."""
+_NO_CHOICE = Note(
+    "The choice of analyses and the wording by the model: {why}", "由模型选定分析并撰写文字：{why}"
+)
+_NO_WORDING = Note("The wording by the model: {why}", "由模型撰写文字：{why}")
 _PARTLY_REFUSED = Note(
     "Some of the model's text stated what no fact gives and was left out; the templates' text "
     "stands there.",
@@ -233,6 +269,11 @@ _ALL_REFUSED = Note(
     "The model's text stated what no fact gives, so it was refused and the templates' text stayed.",
     "模型撰写的文字含有无事实依据的内容，因此未予采用，保留模板文字。",
 )
+
+
+def _category_values(view: TaskView, choice: FileChoice) -> tuple[str, ...]:
+    table = cast("TableSummary", view.value(f"summary{choice.number}"))
+    return tuple(value for values in table.values.values() for value in values)
 
 
 def _thought(choice: FileChoice) -> str:

@@ -90,7 +90,8 @@ def report(
         sinks: Called with every event of the run as it happens.
         model: A language model, or the name of one, that chooses the analyses and words the
             findings; every number stays computed and checked. None works by rules and templates.
-        limits: What the model may spend; once it is used up, rules and templates finish the report.
+        limits: What the model may spend; once it is used up, rules and templates finish the report,
+            and the outcome is "partial".
         send_personal_data: Let cells of columns with personal data (names, mail addresses, phone
             and id numbers) reach the model; by default they stay here.
 

@@ -67,6 +67,20 @@ def visits() -> FakeTable:
 
 
 @pytest.fixture
+def sold_trips(trips: FakeTable) -> FakeTable:
+    """The trips with a column of pieces."""
+    pieces = FakeColumn(name="qty", type="integer", meaning="measure", distinct=9)
+    return FakeTable(rows=trips.rows, columns=(*trips.columns, pieces))
+
+
+@pytest.fixture
+def sold_visits(visits: FakeTable) -> FakeTable:
+    """The visits with a column of pieces."""
+    pieces = FakeColumn(name="购买数量", type="integer", meaning="measure", distinct=9)
+    return FakeTable(rows=visits.rows, columns=(*visits.columns, pieces))
+
+
+@pytest.fixture
 def trip_values() -> dict[str, tuple[str, ...]]:
     return {"city": ("Lyon", "Oslo", "Porto"), "vehicle": ("van", "car", "bike")}
 

@@ -103,6 +103,22 @@ def test_the_prompt_does_not_grow_with_the_facts():
     assert len(str(model.requests[0].messages)) < 6_000
 
 
+def test_groups_that_no_fact_names_are_refused():
+    model = ScriptedModel(
+        [said("Cy Roth spends {{ranking.amount}}.", "{{ranking.amount}}")] * TRIES
+    )
+    words = asyncio.run(
+        word_findings(model, "who spends most", [ranking()], "en", values=("Cy Roth",))
+    )
+    assert "'Cy Roth'" in words.refused["summary"]
+
+
+def test_texts_that_passed_stay_when_the_model_dies_afterwards():
+    words, _ = word([said("{{ranking.top}} leads.", "Up 47%."), ModelError("no connection")])
+    assert words.summary == "{{ranking.top}} leads."
+    assert "no connection" in str(words.stopped)
+
+
 def test_errors_of_the_model_are_raised():
     with pytest.raises(ModelError):
         word([ModelError("no connection")])

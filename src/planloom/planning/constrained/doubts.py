@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from planloom.notes import Note
 from planloom.planning.constrained.offer import Offer
 from planloom.planning.constrained.reading import Choices
+from planloom.planning.goals.concepts import concepts_in
+from planloom.planning.goals.wording import norms
 
 _AVERAGE = re.compile(r"\b(?:average|averaged|mean|on average|avg)\b|平均|均值|人均", re.IGNORECASE)
 _SHARE = re.compile(r"\b(?:shares?|percentages?|proportions?|breakdown)\b|占比|份额|构成|比重",
@@ -57,6 +59,10 @@ _NEEDLESS_SHARE = Note(
     'The goal speaks of no shares: leave "share" out. "ranking" compares groups.',
     "目标没有要求占比：不要选 share。各组的比较用 ranking。",
 )
+_ROWS_COUNTED = Note(
+    'The goal speaks of how many pieces, and rows are counted. "sum({name})" adds the pieces up.',
+    "目标问的是件数，而所选的是记录数。件数合计用 sum({name})。",
+)
 _UNUSED = Note(
     'The goal names the column "{name}", and no analysis uses it.',
     "目标提到“{name}”列，但没有分析用到它。",
@@ -84,6 +90,8 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[Note]:
         yield NEEDLESS_TREND
     if "share" in kinds and names_something and not _PARTS.search(plain):
         yield _NEEDLESS_SHARE
+    if (quantity := _uncounted_quantity(plain, choices, offer)) is not None:
+        yield Note(_ROWS_COUNTED.en, _ROWS_COUNTED.zh, {"name": quantity})
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}
@@ -96,3 +104,23 @@ def _without_names(goal: str, offer: Offer) -> str:
     for name in offer.columns:
         goal = goal.replace(name, " ")
     return goal
+
+
+def _uncounted_quantity(plain: str, choices: Choices, offer: Offer) -> str | None:
+    """Return the column of pieces that should have been added up, where rows were counted."""
+    if not choices.analyses or any(request.how != "count" for request in choices.analyses):
+        return None
+    families = {concept.family for concept, _ in concepts_in(norms(plain))}
+    roles = {concept.role for concept, _ in concepts_in(norms(plain))}
+    grouped = {name for r in choices.analyses for name in (r.category, r.by) if name}
+    by_product = any(_is_of(name, "product") for name in grouped)
+    # "The fewest items" are pieces too, unless products are compared or orders are spoken of.
+    speaks_of_pieces = "quantity" in families or ("product" in families and not by_product)
+    if not speaks_of_pieces or "event" in roles:
+        return None
+    found = (name for name in offer.numbers if f"sum({name})" in offer.measures)
+    return next((name for name in found if _is_of(name, "quantity")), None)
+
+
+def _is_of(name: str, family: str) -> bool:
+    return any(concept.family == family for concept, _ in concepts_in(norms(name)))

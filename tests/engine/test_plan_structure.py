@@ -38,6 +38,11 @@ def test_unbound_reference_in_text_tells_how_to_write_a_dollar():
     ]
 
 
+def test_steps_to_choose_from_are_named_once():
+    problems = found(step("a"), step("b", "a", "nowhere"), known=("a", "old"))
+    assert "Use one of: a, old;" in problems[0]
+
+
 @pytest.mark.parametrize(
     ("step_id", "mended"),
     [("load-data", "'load_data'"), ("1st", "'step_1st'"), ("class", "'step_class'"),

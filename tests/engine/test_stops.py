@@ -270,9 +270,10 @@ def test_reason_is_told_in_the_language_of_the_run(run_virtually: Run):
 
 
 LIMITS = [SPENT, ModelError("The server is down.")]
+NO_PLAN = PlanningEndedError("planning", "No plan that can be run was made.")
 
 
-@pytest.mark.parametrize("ended", LIMITS)
+@pytest.mark.parametrize("ended", [*LIMITS, NO_PLAN])
 def test_what_steps_made_makes_a_run_partial_without_an_output(
     run_virtually: Run, ended: Exception
 ):
@@ -291,7 +292,9 @@ def test_nothing_made_is_a_failure(run_virtually: Run, ended: Exception):
     assert run_virtually(w.run()).status == "failed"
 
 
-@pytest.mark.parametrize(("ended", "status"), [(LIMITS[0], "partial"), (LIMITS[1], "failed")])
+@pytest.mark.parametrize(
+    ("ended", "status"), [(LIMITS[0], "partial"), (LIMITS[1], "failed"), (NO_PLAN, "failed")]
+)
 def test_what_was_only_prepared_counts_where_a_limit_ended_the_run(
     run_virtually: Run, ended: Exception, status: str
 ):

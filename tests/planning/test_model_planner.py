@@ -19,7 +19,7 @@ from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Repl
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
 from planloom.models.scripted import ScriptedModel, ScriptedReply, SeenRequest
 from planloom.planning.answer_tools import make_answer_tools
-from planloom.planning.model_planner import ModelPlanner
+from planloom.planning.model_planner import MAX_PIECES, ModelPlanner
 from planloom.planning.planner_prompt import PlanFormat
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.tool import AnyTool, tool
@@ -281,6 +281,37 @@ def test_reply_cut_off_at_the_token_limit_is_gone_on_with(tmp_path: Path) -> Non
     assert ran.outcome.results == {"c": "v[x]+v[y]"}
     assert "output token limit" in ran.said(1)
     assert CALLS.count("x") == 1
+
+
+def cut_after(text: str) -> Reply:
+    return Reply(text=text, finish_reason="length")
+
+
+def test_cut_replies_that_bring_lines_use_up_no_tries(tmp_path: Path) -> None:
+    pieces = [cut_after(f'a{n} = lookup("x{n}")\nb = loo') for n in range(10)]
+    ran = run([*pieces, "b = combine([a0, a9])\noutput(b)\n"], tmp_path)
+    assert ran.outcome.results == {"b": "v[x0]+v[x9]"}
+    assert sorted(CALLS) == sorted([f"x{n}" for n in range(10)] + ["combine"])
+
+
+def test_cut_replies_without_a_new_line_are_bounded(tmp_path: Path) -> None:
+    ran = run([cut_after('a = lookup("x")\nb = loo')] * 50, tmp_path)
+    assert len(ran.requests) == 4
+    assert ran.outcome.status == "partial"
+    assert CALLS == ["x"]
+
+
+def test_cut_replies_that_always_bring_lines_are_bounded(tmp_path: Path) -> None:
+    pieces = [cut_after(f'a{n} = lookup("x{n}")\nb = loo') for n in range(200)]
+    ran = run(pieces, tmp_path)
+    assert len(ran.requests) == 3 * MAX_PIECES
+    assert ran.outcome.status == "partial"
+
+
+def test_line_that_was_mended_before_a_cut_stays(tmp_path: Path) -> None:
+    mended = cut_after('a = lookup("x")\nb = loo')
+    ran = run(['a = lookup("x", "y", "z")\n', mended, 'b = lookup("y")\n'], tmp_path)
+    assert ran.outcome.results == {"a": "v[x]", "b": "v[y]"}
 
 
 @dataclass

@@ -47,7 +47,7 @@ def _unbound(step: Step, names: list[str], known: Collection[str]) -> Iterator[P
         if needed == step.id:
             yield _error(step.id, "it depends on itself.", "Refer to another step.")
         elif needed not in names and needed not in known:
-            others = [name for name in (*names, *known) if name != step.id]
+            others = [name for name in dict.fromkeys((*names, *known)) if name != step.id]
             hint = did_you_mean(needed, others).strip()
             yield _error(
                 step.id,
@@ -85,7 +85,7 @@ def _unknown_outputs(plan: Plan, names: list[str]) -> Iterator[PlanProblem]:
     for output in plan.outputs:
         if output not in names:
             hint = did_you_mean(output, names).strip()
-            mend = hint or f"Use one of: {', '.join(names)}."
+            mend = hint or f"Use one of: {', '.join(dict.fromkeys(names))}."
             yield _error("", f"the output '{output}' is not a step of the plan.", mend)
 
 

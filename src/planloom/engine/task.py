@@ -24,7 +24,9 @@ StopKind = Literal[
     "declined", "plan_only", "unapproved",
 ]  # fmt: skip
 
-_KEEPS_WHAT_WAS_MADE: frozenset[StopKind] = frozenset({"budget", "time_limit", "epochs", "model"})
+_KEEPS_WHAT_WAS_MADE: frozenset[StopKind] = frozenset(
+    {"budget", "time_limit", "epochs", "model", "planning"}
+)
 """Stops after which what finished steps made counts, also where no output was reached."""
 
 _MAY_STILL_ROLL_BACK: frozenset[StopKind] = frozenset({"step", "budget", "model", "planning"})
@@ -259,10 +261,10 @@ class Task:
 
     @property
     def kept(self) -> tuple[StepRecord, ...]:
-        """What finished steps made that is no output, where a limit or the model ended the run.
+        """What finished steps made that is no output, where a limit or the planner ended the run.
 
         What a plan read that only prepared another one counts where it left artifacts, such as a
-        cleaned table, and not at all where the model could not be asked.
+        cleaned table, and not at all where no plan could be had.
         """
         if self.stop is None or self.stop.kind not in _KEEPS_WHAT_WAS_MADE:
             return ()
@@ -386,7 +388,7 @@ class Task:
             return False
         is_preparation = plan.complete and not plan.outputs
         has_artifacts = bool(record.result.artifacts or record.result.artifact)
-        return (has_artifacts and stop != "model") if is_preparation else True
+        return (has_artifacts and stop not in {"model", "planning"}) if is_preparation else True
 
     def _missing_by_stop(self) -> tuple[Missing, ...]:
         # A failed step is listed itself; a run that was to make a plan alone has made it.

@@ -18,7 +18,15 @@ from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, SystemMessage, UserMessage
 from planloom.notes import Lang
 from planloom.planning.mask import UNMASKED, Mask
-from planloom.planning.plan_draft import Talk, as_part, draft_of, failed_early, to_plan
+from planloom.planning.plan_draft import (
+    Talk,
+    as_part,
+    brings_lines,
+    draft_of,
+    failed_early,
+    take_in,
+    to_plan,
+)
 from planloom.planning.plan_lines import ToolSignatures, plan_to_lines
 from planloom.planning.planner_prompt import (
     FILL_TEXT,
@@ -43,6 +51,8 @@ from planloom.tools.registry import ToolRegistry
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+MAX_PIECES = 20
+"""Replies that one plan may come in, where each is cut off and has brought a line."""
 _MAX_SEARCHES = 2
 _KEPT_RUNS = 64
 _FOUND = 6
@@ -122,15 +132,8 @@ class ModelPlanner:
         await self._ask(talk, view)
         # What the check of the plan will need is loaded while the model is waited for.
         warming = asyncio.to_thread(self._load_check, talk.choice)
-        reply, _ = await asyncio.gather(self._read_plan(talk, view), warming)
+        reply, _ = await asyncio.gather(self._read_pieces(talk, view), warming)
         self._keep(view.run, talk)
-        again = ((step, self._repeated(step, view)) for step in reply.steps)
-        talk.problems += tuple(
-            f"Step '{step.id}': step '{old}' has made this call, which is not to happen twice. "
-            f"Use '{old}'."
-            for step, old in again
-            if old
-        )
         return to_plan(reply, talk, view)
 
     # -- the conversation
@@ -181,7 +184,7 @@ class ModelPlanner:
             talk.draft, talk.told, talk.faulty = ReadReply(), {}, frozenset()
             message = await asyncio.to_thread(self._states, view)
             talk.history.append(UserMessage(message))
-        talk.problems, talk.was_cut = (), False
+        talk.forget_reply()
 
     def _states(self, view: TaskView) -> str:
         number = latest_complete(view.plans) or len(view.plans)
@@ -209,6 +212,35 @@ class ModelPlanner:
         return head_and_tail(lines.strip(), max_chars)
 
     # -- the reply
+
+    async def _read_pieces(self, talk: Talk, view: TaskView) -> ReadReply:
+        """Return the last piece of what the model writes; those before it are in the draft.
+
+        A reply that was cut off and has brought a line is no mistake: the rest is asked for at
+        once, while the steps that have come run.
+        """
+        reply = await self._read_checked(talk, view)
+        for _ in range(MAX_PIECES - 1):
+            if not (talk.may_go_on and brings_lines(reply, talk)) or reply.problems:
+                break
+            take_in(reply, talk)
+            message = mend_message(talk.problems, self._format, cut=True)
+            talk.forget_reply()
+            talk.history.append(UserMessage(message))
+            reply = await self._read_checked(talk, view)
+        return reply
+
+    async def _read_checked(self, talk: Talk, view: TaskView) -> ReadReply:
+        """Return what the model writes, with a problem for each call that is not to be repeated."""
+        reply = await self._read_plan(talk, view)
+        again = ((step, self._repeated(step, view)) for step in reply.steps)
+        reply.problems += [
+            f"Step '{step.id}': step '{old}' has made this call, which is not to happen twice. "
+            f"Use '{old}'."
+            for step, old in again
+            if old
+        ]
+        return reply
 
     async def _read_plan(self, talk: Talk, view: TaskView) -> ReadReply:
         """Return what the model writes; tools that it asks to see are shown in between."""
@@ -276,7 +308,7 @@ class ModelPlanner:
             talk.problems = (f"The reply was stopped after {MAX_CHARS:,} characters.",)
         elif reply.finish_reason == "length" and not reader.should_stop:
             limit = f" of {self._max_plan_tokens}" if self._max_plan_tokens else ""
-            talk.was_cut = True
+            talk.was_cut = talk.may_go_on = True
             talk.problems = (f"The reply was cut off at the output token limit{limit}.",)
         return reply
 
@@ -304,7 +336,7 @@ class ModelPlanner:
             # Lines that have come are as good as ever; only the rest has to be asked for.
             if not (error.transient and reader.has_steps):
                 raise
-            talk.was_cut = True
+            talk.was_cut = talk.may_go_on = True
             talk.problems = (f"The reply broke off: {error}",)
         return reply
 

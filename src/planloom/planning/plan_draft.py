@@ -27,10 +27,17 @@ class Talk:
     problems: tuple[str, ...] = ()
     """What the planner itself found wrong with its last reply."""
     was_cut: bool = False
+    """Whether that reply ended too early."""
+    may_go_on: bool = False
+    """Whether what came before the cut is sound, and the rest can be asked for."""
     faulty: frozenset[str] = frozenset()
     """Steps of the draft with which the check found something wrong."""
     told: dict[str, Step] = field(default_factory=dict[str, Step])
     """Steps that the engine may have started before the plan was whole."""
+
+    def forget_reply(self) -> None:
+        """Forget what was wrong with the last reply: the model has been told."""
+        self.problems, self.was_cut, self.may_go_on = (), False, False
 
 
 def to_plan(reply: ReadReply, talk: Talk, view: TaskView) -> Plan | None:
@@ -40,13 +47,8 @@ def to_plan(reply: ReadReply, talk: Talk, view: TaskView) -> Plan | None:
         PlanError: lines of it cannot be read, it was cut off, or there are none.
     """
     before = talk.draft
-    new = [_as_told(step, talk) for step in reply.steps]
-    dropped = (*reply.dropped, *_left_out(reply, talk))
-    steps = merged_steps(before.steps, new, dropped)
-    outputs = _without(before.outputs, dropped) if reply.outputs is None else reply.outputs
-    thought = before.thought or reply.thought
-    talk.draft = ReadReply(thought=thought, steps=list(steps), outputs=outputs)
-    talk.problems = (*talk.problems, *reply.problems)
+    take_in(reply, talk)
+    steps, outputs = tuple(talk.draft.steps), talk.draft.outputs
     if talk.problems:
         raise PlanError("\n".join(talk.problems))
     if reply.is_done and view.failures and not steps:
@@ -55,7 +57,25 @@ def to_plan(reply: ReadReply, talk: Talk, view: TaskView) -> Plan | None:
     if not steps or (before.steps and not _changes(reply)):
         talk.problems = (_no_plan(reply),)
         raise PlanError(talk.problems[0])
-    return Plan(thought=thought, steps=steps, outputs=_outputs(steps, outputs))
+    return Plan(thought=talk.draft.thought, steps=steps, outputs=_outputs(steps, outputs))
+
+
+def take_in(reply: ReadReply, talk: Talk) -> None:
+    """Put the lines of a reply into the draft, in place of those with the same ids."""
+    before = talk.draft
+    new = [_as_told(step, talk) for step in reply.steps]
+    dropped = (*reply.dropped, *_left_out(reply, talk))
+    steps = merged_steps(before.steps, new, dropped)
+    outputs = _without(before.outputs, dropped) if reply.outputs is None else reply.outputs
+    thought = before.thought or reply.thought
+    talk.draft = ReadReply(thought=thought, steps=list(steps), outputs=outputs)
+    talk.faulty -= {step.id for step in new}
+    talk.problems = (*talk.problems, *reply.problems)
+
+
+def brings_lines(reply: ReadReply, talk: Talk) -> bool:
+    """Return whether a reply has a step that the draft lacks, or has otherwise."""
+    return any(_as_told(step, talk) not in talk.draft.steps for step in reply.steps)
 
 
 def failed_early(view: TaskView, talk: Talk) -> Iterable[str]:

@@ -169,6 +169,15 @@ WRONG_EN = (
     "Store pickup grew most, to {{H:top}}.",
     "In {{T:last_period}} {{R:top_label}} came to {{R:top}}.",
     "The lead of {{R:last_label}} is {{R:lead_pct}}.",
+    "Amount reached its low in {{T:highest_period}}.",
+    "The first month was {{T:last_period}}.",
+    "The latest month, {{T:first_period}}, came to {{T:first}}.",
+    "The amount of {{R:top_label}} exceeds those of all other stores combined.",
+    "The total amount is {{O:amount.mean}}.",
+    "{{R:top_label}} overtook {{R:second_label}}.",
+    "{{H:second_label}} is the dominant channel.",
+    "{{H:top_label}} was outsold by {{H:second_label}}.",
+    "{{R:last_label}} ranks ahead.",
     "The amount of {{T:highest_period}} was lower than that of {{T:lowest_period}}.",
 )
 RIGHT_ZH = (
@@ -222,6 +231,12 @@ WRONG_ZH = (
     "线下增长最快，达到{{H:top}}。",
     "{{T:last_period}}{{R:top_label}}为{{R:top}}。",
     "{{R:last_label}}领先{{R:lead_pct}}。",
+    "{{R:top_label}}落后{{R:second_label}}{{R:lead_pct}}。",
+    "首月是{{T:last_period}}，为{{T:last}}。",
+    "最近一个月{{T:first_period}}为{{T:first}}。",
+    "金额在{{T:highest_period}}触底，为{{T:highest}}。",
+    "总金额为{{O:amount.mean}}。",
+    "线上是主力渠道，{{H:second_label}}占{{H:second_share}}。",
     "{{T:highest_period}}的金额低于{{T:lowest_period}}。",
 )
 

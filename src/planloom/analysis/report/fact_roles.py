@@ -13,7 +13,7 @@ from typing import Literal
 from planloom.analysis.numbers.formatting import PERIOD_UNITS
 from planloom.values import Fact
 
-Role = Literal["max", "min", "second", "up", "down", "average", "median"]
+Role = Literal["max", "min", "second", "up", "down", "average", "median", "first", "latest"]
 
 _LABEL_ENDS = ("_label", "_period")
 _PLACES = ("top", "second", "before_last", "last", "largest")
@@ -24,6 +24,7 @@ _RELATIONS: Mapping[str, tuple[str, ...]] = {
     "year_on_year": ("year_ago_period", "last_period"),
     "lead": ("top_label", "second_label"),
 }
+_ENDS: Mapping[str, Role] = {"first_period": "first", "last_period": "latest"}
 _COUNTS = frozenset({"groups", "distinct", "averaged", "steps", "moved", "rows", "few"})
 
 
@@ -148,6 +149,8 @@ class FactRoles:
         found: set[Role] = set()
         for label in self._labels(prefix, value):
             found |= self._roles_of_place(prefix, _what(_base_id(label)))
+            if _what(label) in _ENDS:
+                found.add(_ENDS[_what(label)])
         return frozenset(found)
 
     def _roles_of_place(self, prefix: str, what: str) -> set[Role]:

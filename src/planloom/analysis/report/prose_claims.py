@@ -291,6 +291,8 @@ class _Sentence:
             return self._moves(kind, start)
         if kind in {"average", "median"}:
             return self._is_measured_so(kind, start)
+        if kind == "total":
+            return not self._is_measured_otherwise(start)
         item = self._spoken_of(kind, start, end)
         if item is None:
             return False
@@ -316,7 +318,7 @@ class _Sentence:
         before = [item for item in near if item.start < start]
         after = [item for item in near if item.start >= end]
         is_verb = re.match(r"le[ad]|domin|领|peak", self._text[start:end], re.IGNORECASE)
-        if kind == "second" and after:
+        if kind in {"second", "first", "latest"} and after:
             return min(after, key=lambda item: item.start)
         if is_verb and before:
             named = [item for item in before if isinstance(item, _Mention)] or before
@@ -367,6 +369,14 @@ class _Sentence:
         near = inside or after or self._numbers
         cited = [number.id for number in near] or self._cited
         return any(kind in self._roles.number_roles(name) for name in cited)
+
+    def _is_measured_otherwise(self, start: int) -> bool:
+        """Say whether the number next to "total" is a mean, a median or an extreme instead."""
+        after = [number for number in self._numbers if number.start > start]
+        near = after[0] if after else (self._numbers or [None])[-1]
+        if near is None or self._roles.holders(near.id):
+            return False
+        return bool(self._roles.number_roles(near.id) & {"average", "median", "max", "min"})
 
     # -- comparisons
 

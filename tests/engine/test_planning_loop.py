@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from engine_doubles import FakeSteps, Run, plan, step, world
 
@@ -127,6 +129,32 @@ def test_number_of_plans_is_bounded(run_virtually: Run):
     assert task.epoch == 3
     assert task.status == "partial"
     assert "limit of 3 plans" in task.missing[0].why
+
+
+def test_number_of_plans_is_bounded_also_where_a_planner_calls_them_incomplete(run_virtually: Run):
+    plans = [replace(plan(step(f"a{n}")), complete=False) for n in range(9)]
+    w = world(*plans, options=RunOptions(max_epochs=2))
+    task = run_virtually(w.run())
+    assert [p.complete for p in task.plans] == [True, True]
+    assert task.stop
+    assert task.stop.kind == "epochs"
+
+
+def test_planner_that_says_its_finished_plan_again_is_done(run_virtually: Run):
+    the_plan = plan(step("a"), step("mail", "a", tool="write"))
+    w = world(*[the_plan] * 9)
+    task = run_virtually(w.run())
+    assert task.status == "succeeded"
+    assert len(w.planner.views) == 2
+    assert w.steps.calls == ["r1/1.a", "r1/1.mail"]
+
+
+def test_plan_that_failed_and_is_said_again_is_no_finished_one(run_virtually: Run):
+    w = world(*[plan(step("a", on_failure="skip"))] * 2, None)
+    w.steps.script = {"a": ["no"] * 3}
+    task = run_virtually(w.run())
+    assert len(task.plans) == 2
+    assert task.status == "succeeded"
 
 
 def test_planner_is_not_asked_for_a_plan_that_could_not_run(run_virtually: Run):

@@ -81,6 +81,8 @@ class Planning:
             if plan is None and not problems:
                 return self._nothing(view)
             errors = tuple(str(problem) for problem in problems if problem.severity == "error")
+            if plan and self.task.has_finished(plan):
+                return writing.end(plan)
             if plan and not errors:
                 return await writing.begin(plan, problems)
             writing.refuse(plan, problems)
@@ -181,7 +183,8 @@ class _Writing:
         if not self._is_open:
             # Steps of a refused plan go on while it is mended; the next one may use their results.
             await self._work_until()
-        plan = Plan.from_json(reply["plan"])
+        # What a planner returns is whole: only the engine marks parts, which do not count as plans.
+        plan = replace(Plan.from_json(reply["plan"]), complete=True)
         return plan, self._problems(plan)
 
     async def begin(self, plan: Plan, problems: tuple[PlanProblem, ...]) -> Plan | Stop | None:
@@ -207,6 +210,13 @@ class _Writing:
         self._planning.recorder.plan(self._epoch, plan, problems, accepted=False)
         if self._is_open:
             self._close("The plan that it belongs to did not pass its check.")
+
+    def end(self, plan: Plan) -> None:
+        """Leave it at what is there: the plan only says again what was done."""
+        if self._is_open and self._early.is_kept_by(plan):
+            self._planning.recorder.extend_plan(plan)
+        elif self._is_open:
+            self._close("The plan came out otherwise.")
 
     @property
     def _epoch(self) -> int:

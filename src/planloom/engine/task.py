@@ -216,6 +216,17 @@ class Task:
             if record.state == "succeeded" and record.result
         }
 
+    def has_finished(self, plan: Plan) -> bool:
+        """Return whether a plan is the latest one again, and that one made all it was to make."""
+        number = latest_complete(self.plans)
+        if not number or not plan.outputs or self.missing:
+            return False
+        latest = self.plans[number - 1]
+        states = {self.record(step.id, number).state for step in latest.steps}
+        return (plan.steps, plan.outputs) == (latest.steps, latest.outputs) and states == {
+            "succeeded"
+        }
+
     def add_plan(self, plan: Plan) -> None:
         """Begin the next epoch; steps that an earlier one already did count as done."""
         self.plans.append(Plan())

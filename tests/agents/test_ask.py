@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from planloom import Agent, ScriptedModel, tool
 from planloom.engine.approval import ApprovalPolicy
+from planloom.errors import ConfigError, ModelError
 from planloom.models.chat_model import ModelTraits, Reply
 from planloom.models.messages import ToolCall
 from planloom.planning.react.toolbox import FIND
@@ -77,3 +81,71 @@ def test_a_file_is_read_and_ranked_with_the_tools_that_are_offered(orders: Path)
     answer = Agent(model=model).ask("Which store sells most?", files=[orders])
     assert (answer.status, answer.problem) == ("succeeded", "")
     assert "rank_categories" in answer.evidence.read_text(encoding="utf-8")
+
+
+@tool
+def fast() -> str:
+    """Find it."""
+    return "FOUND 42"
+
+
+@tool
+async def slow() -> str:
+    """Take long."""
+    return str(await asyncio.Event().wait())
+
+
+def calls(*names: str) -> Reply:
+    return Reply(tool_calls=tuple(ToolCall(f"c{n}", name, "{}") for n, name in enumerate(names)))
+
+
+def test_time_limit_gives_what_was_found():
+    model = ScriptedModel([calls("fast"), calls("slow")])
+    answer = Agent(tools=[fast, slow], max_time_s=0.3, model=model).ask("q")
+    assert (answer.status, answer.stop_reason) == ("partial", "budget")
+    assert "FOUND 42" in answer.found
+    assert "time limit" in answer.problem
+
+
+def test_cancelled_run_leaves_its_evidence(tmp_path: Path):
+    agent = Agent(tools=[fast, slow], model=ScriptedModel([calls("fast", "slow")]))
+
+    async def work() -> None:
+        async with asyncio.timeout(1):
+            await agent.ask_async("q")
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(work())
+    (evidence,) = tmp_path.rglob("evidence.json")
+    record = json.loads(evidence.read_text(encoding="utf-8"))
+    assert record["stop_reason"] == "cancelled"
+    assert "FOUND 42" in record["trajectory"][0]["actions"][0]["observation"]
+
+
+@pytest.mark.parametrize("error", [KeyError("oops"), ConfigError("Set the price.")])
+def test_what_the_code_of_a_model_raises_is_raised_as_it_is(tmp_path: Path, error: Exception):
+    def broken(_: object) -> str:
+        raise error
+
+    model = ScriptedModel([calls("fast"), broken])
+    with pytest.raises(type(error)) as raised:
+        Agent(tools=[fast], model=model).ask("q")
+    assert raised.value is error
+    (evidence,) = tmp_path.rglob("evidence.json")
+    assert "FOUND 42" in evidence.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("replies", "limits", "reason"),
+    [
+        ([calls("fast")], {"max_iterations": 1}, "max_iterations"),
+        ([""] * 8, {}, "empty_reply"),
+        ([calls("fats")] * 20, {"max_iterations": 9}, "no_progress"),
+        (["42"], {"max_calls": 0}, "budget"),
+        ([ModelError("Gone.")], {}, "model_error"),
+    ],
+)
+def test_every_ending_has_its_reason(replies: list[Any], limits: dict[str, int], reason: str):
+    answer = Agent(tools=[fast], model=ScriptedModel(replies), **limits).ask("q")
+    assert (answer.status, answer.stop_reason) == ("failed", reason)
+    assert answer.problem

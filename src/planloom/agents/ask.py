@@ -26,6 +26,7 @@ from planloom.engine.tool_steps import ToolAccess
 from planloom.errors import InputError, ToolError
 from planloom.models.chat_model import ChatModel
 from planloom.models.messages import ImagePart
+from planloom.models.metered import MeteredModel
 from planloom.notes import Lang, Note
 from planloom.planning.personal_mask import PersonalDataMask
 from planloom.planning.react.finding import FindingToolbox
@@ -47,7 +48,10 @@ FILES = "Files that belong to the question:"
 _STEP, _TOOL = "answer", "answer_question"
 _TIMEOUT_S = 86_400.0
 """The budget and the number of iterations end the loop, not the clock of one tool."""
+_GRACE_S = 5.0
+"""The loop keeps the time limit itself, with what it found; the engine ends it that much later."""
 _OBSERVATION_CHARS = 4_000
+_ERROR_CHARS = 300
 _MAX_IMAGE_BYTES = 8_000_000
 
 
@@ -90,7 +94,7 @@ class Answer:
     text: str
     """"" when the model gave none."""
     stop_reason: StopReason | None
-    """None when the loop did not come to its end."""
+    """None when the loop was never begun."""
     found: str
     """The last result, where no answer was given."""
     problem: str
@@ -119,10 +123,14 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
 
     Raises:
         InputError: the question is empty, or the run's folder cannot be written.
+        ConfigError: a setting of the model does not work.
+        Exception: what the model's own code raises, as it is; the record of the run says so too.
         CancelledError: the run was cancelled; its folder holds the record.
     """
     if not request.question.strip():
         raise InputError("The question is empty.", zh="问题为空。")
+
+    ending = _Ending()
 
     def prepare(stage: RunStage) -> _OneStep:
         metered = model.metered(stage.events).for_step(_STEP, purpose="react")
@@ -130,17 +138,53 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
         tools = replace(stage.run_tools(request.policy, request.approver), mask=mask)
         # Made before the step's own tool is there, which it must not call.
         toolbox = _toolbox(request, metered, tools, f"{stage.run_id}/1.{_STEP}")
-        stage.registry.register(_answer_tool(request, metered, toolbox, stage, place, mask))
+        loop = ReactLoop(
+            metered,
+            toolbox,
+            max_iterations=place.max_iterations,
+            answer_form=request.answer_form,
+            max_output_chars=place.max_output_chars,
+        )
+        keep = _Keeper(request, stage.folder.path, mask, ending)
+        stage.registry.register(_answer_tool(request, metered, loop, keep))
         return _OneStep(request)
 
     try:
         finished = await run_prepared(request.question, prepare, _setup(request, model, place))
     finally:
         await model.close()
-    return _answer(finished, model.budget.bill())
+    if ending.bug:
+        raise ending.bug
+    return _answer(finished, model.budget.bill(), ending)
+
+
+@dataclass(slots=True)
+class _Ending:
+    """How the loop ended, also where its step gave no result."""
+
+    stop_reason: StopReason | None = None
+    bug: Exception | None = None
+    """What the model raised and should not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeper:
+    """Writes down what a loop gave, as far as it came."""
+
+    request: QuestionRequest
+    folder: Path
+    mask: PersonalDataMask
+    ending: _Ending
+
+    def __call__(self, outcome: ReactOutcome) -> None:
+        """Keep an outcome."""
+        self.ending.stop_reason = outcome.stop_reason
+        answer = self.mask.restored(outcome.answer)
+        _write_evidence(self.request, replace(outcome, answer=answer), self.folder)
 
 
 def _setup(request: QuestionRequest, model: ModelSetup, place: Workplace) -> RunSetup:
+    left = model.budget.seconds_left()
     return RunSetup(
         registry=place.registry,
         home=place.home,
@@ -151,7 +195,7 @@ def _setup(request: QuestionRequest, model: ModelSetup, place: Workplace) -> Run
         ),
         options=RunOptions(
             policy=request.policy,
-            time_limit_s=model.budget.remaining().max_seconds,
+            time_limit_s=None if left is None else left + _GRACE_S,
             lang=request.lang,
         ),
         sinks=place.sinks,
@@ -188,21 +232,8 @@ class _OneStep:
 
 
 def _answer_tool(
-    request: QuestionRequest,
-    model: ChatModel,
-    toolbox: Toolbox,
-    stage: RunStage,
-    place: Workplace,
-    mask: PersonalDataMask,
+    request: QuestionRequest, model: MeteredModel, loop: ReactLoop, keep: _Keeper
 ) -> AnyTool:
-    loop = ReactLoop(
-        model,
-        toolbox,
-        max_iterations=place.max_iterations,
-        answer_form=request.answer_form,
-        max_output_chars=place.max_output_chars,
-    )
-
     @tool(name=_TOOL, effect="read", retries=0, timeout_s=_TIMEOUT_S, isolation="async")
     async def answer_question(question: str) -> LoopResult:
         """Answer a question with the other tools.
@@ -210,17 +241,27 @@ def _answer_tool(
         Args:
             question: The question.
         """
-        outcome = await loop.run(
-            question,
-            parts=_pictures(request, model),
-            pinned=_files_text(request.files),
-            must_look=any(not _image_type(path) for path in request.files),
-        )
-        outcome = replace(outcome, answer=mask.restored(outcome.answer))
-        _write_evidence(request, outcome, stage.folder.path)
-        return _result(outcome, request.lang)
+        try:
+            outcome = await loop.run(
+                question,
+                parts=_pictures(request, model),
+                pinned=_files_text(request.files),
+                must_look=any(not _image_type(path) for path in request.files),
+                time_limit_s=model.budget.seconds_left(),
+                on_broken=keep,
+            )
+        except Exception as error:
+            # A failed step for the record; who called gets the error itself, with its traceback.
+            keep.ending.bug = error
+            raise ToolError(f"The model '{model.name}' raised {_said(error)}") from error
+        keep(outcome)
+        return _result(replace(outcome, answer=keep.mask.restored(outcome.answer)), request.lang)
 
     return answer_question
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]
 
 
 def _result(outcome: ReactOutcome, lang: Lang) -> LoopResult:
@@ -237,13 +278,13 @@ def _result(outcome: ReactOutcome, lang: Lang) -> LoopResult:
     )
 
 
-def _answer(finished: FinishedRun, bill: Bill) -> Answer:
+def _answer(finished: FinishedRun, bill: Bill, ending: _Ending) -> Answer:
     result = cast("LoopResult | None", finished.results.get(_STEP))
     missing = " ".join(dict.fromkeys(missing.why for missing in finished.task.missing))
     answered = result is not None and result.is_answered
     return Answer(
         text=result.text.strip() if result and answered else "",
-        stop_reason=result.stop_reason if result else None,
+        stop_reason=result.stop_reason if result else ending.stop_reason,
         found=result.text if result and not answered else "",
         problem=missing,
         bill=bill,

@@ -275,6 +275,25 @@ class Person:
         return self._decision
 
 
+class Crashing:
+    """An approver with a bug."""
+
+    async def ask(self, _request: ApprovalRequest, /) -> Decision | None:
+        raise ValueError("no terminal")
+
+
+@asynccontextmanager
+async def any_box(kind: str, tmp_path: Path, **options: Any) -> AsyncIterator[Toolbox]:
+    if kind == "recorded":
+        async with recorded(tmp_path, **options) as box:
+            yield box
+        return
+    registry = ToolRegistry(ALL)
+    async with ToolRunner(registry) as runner:
+        yield RegistryToolbox(registry, runner, **options)
+
+
+@pytest.mark.parametrize("kind", ["recorded", "in memory"])
 @pytest.mark.parametrize(
     ("policy", "decision", "sent", "said"),
     [
@@ -283,36 +302,62 @@ class Person:
         ({}, Decision(approved=True), True, "sent"),
         ({}, Decision(approved=False, by="Ann", note="not today"), False, "by Ann: not today"),
         ({}, None, False, "nobody can be asked"),
+        ({}, True, False, "the approver returned True"),
     ],
 )
 def test_approval_is_asked_for_and_denial_is_an_observation(
-    tmp_path: Path, policy: Any, decision: Decision | None, sent: bool, said: str
+    tmp_path: Path, kind: str, policy: Any, decision: Any, sent: bool, said: str
 ) -> None:
     runs.clear()
     person = Person(decision)
 
     async def work() -> Observation:
         options = {"policy": ApprovalPolicy(effects=policy), "approver": person}
-        async with recorded(tmp_path, **options) as box:
+        async with any_box(kind, tmp_path, **options) as box:
             return await box.call("send", {"text": "hello"}, "x")
 
     seen = run(work())
-    assert said in seen.text
+    assert said.lower() in seen.text.lower()
     assert (seen.ok, runs) == (sent, ["hello"] if sent else [])
     assert [request.arguments for request in person.asked] == (
         [] if policy else [{"text": "hello"}]
     )
 
 
-def test_without_anybody_to_ask_nothing_is_sent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["recorded", "in memory"])
+def test_without_anybody_to_ask_nothing_is_sent(tmp_path: Path, kind: str) -> None:
     runs.clear()
 
     async def work() -> Observation:
-        async with recorded(tmp_path) as box:
+        async with any_box(kind, tmp_path) as box:
             return await box.call("send", {"text": "hello"}, "x")
 
     seen = run(work())
     assert (seen.error_kind, seen.lacks_approval) == ("denied", "send")
+    assert runs == []
+
+
+@pytest.mark.parametrize(
+    ("approver", "said"),
+    [
+        (Person(Decision(approved=False, by="Ann", note="not today")), "by Ann: not today"),
+        (Crashing(), "ValueError: no terminal"),
+    ],
+)
+def test_an_answer_after_a_refused_call_has_a_problem_that_says_why(
+    tmp_path: Path, asks: Any, approver: Any, said: str
+) -> None:
+    runs.clear()
+
+    async def work() -> Any:
+        async with recorded(tmp_path, approver=approver) as box:
+            model = ScriptedModel([asks(("send", {"text": "hello"})), "Sent!"])
+            return await ReactLoop(model, box).run("Send hello.")
+
+    outcome = run(work())
+    assert outcome.was_refused
+    assert said in outcome.problem.text("en")
+    assert said in outcome.problem.text("zh")
     assert runs == []
 
 

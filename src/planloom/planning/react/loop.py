@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +13,7 @@ from planloom.models.messages import AudioPart, ImagePart
 from planloom.planning.react.conversation import Conversation, is_too_long, opening, system_text
 from planloom.planning.react.paging import PagedToolbox
 from planloom.planning.react.reading import Turn, json_mode_schema, json_mode_text, read, wants_json
-from planloom.planning.react.run_state import Checkers, RunState
+from planloom.planning.react.run_state import BROKEN_OFF, Checkers, RunState
 from planloom.planning.react.toolbox import Observation, Toolbox
 from planloom.planning.react.trajectory import ReactOutcome
 
@@ -67,15 +67,21 @@ class ReactLoop:
         parts: Sequence[ImagePart | AudioPart] = (),
         pinned: str = "",
         must_look: bool = False,
+        time_limit_s: float | None = None,
+        on_broken: Callable[[ReactOutcome], None] | None = None,
     ) -> ReactOutcome:
         """Work on a goal until it is answered, or nothing more can be done.
 
         `parts` are pictures and sounds that belong to the goal; `pinned` is a plan or context
         that stays in view however long the run gets. `must_look` says that the answer lies in what
         only tools can read: without any result the model is asked once to look, and an answer all
-        the same has a problem. Failures of tools and models are outcomes.
+        the same has a problem. After `time_limit_s` what is under way is broken off, and what was
+        found is the outcome. Failures of tools and models are outcomes. Where the run is cancelled,
+        or the model raises what it should not, `on_broken` gets what there is so far before that
+        is raised.
         """
         run = self._start(goal, parts, pinned, must_look=must_look)
+        run.set_time_limit(time_limit_s)
         try:
             while True:
                 with_tools = run.next_iteration()
@@ -83,7 +89,7 @@ class ReactLoop:
                 if turn.is_cut:
                     return run.cut_off(turn)
                 if turn.wants_tools and with_tools:
-                    run.take(turn, await self._act(run, turn))
+                    await self._act(run, turn)
                 elif turn.wants_tools:
                     return run.still_calling(turn)
                 elif not turn.is_empty:
@@ -95,6 +101,10 @@ class ReactLoop:
                     return run.silent()
         except (ModelError, BudgetExhaustedError) as error:
             return run.broken_off(error)
+        except BaseException as error:
+            if on_broken:
+                on_broken(run.interrupted(error))
+            raise
 
     def _start(
         self,
@@ -150,13 +160,13 @@ class ReactLoop:
             temperature=self._temperature,
         )
         try:
-            reply = await self._model.reply(request)
+            reply = await run.in_time(self._model.reply, request)
         except ModelError as error:
             if not is_too_long(error):
                 raise
             run.talk.shorten(run.toolbox.keep)
             shorter = replace(request, history=run.talk.history(run.toolbox.keep))
-            reply = await self._model.reply(shorter)
+            reply = await run.in_time(self._model.reply, shorter)
         run.talk.note_usage(reply.usage)
         return read(
             reply,
@@ -166,17 +176,39 @@ class ReactLoop:
             json_is_answer=run.json_is_answer,
         )
 
-    async def _act(self, run: RunState, turn: Turn) -> list[Observation]:
-        """Make all calls of a turn at once; return what came of each, in their order."""
-        if len(turn.asked) == 1:
-            return [await _call(run.toolbox, turn.asked[0])]
+    async def _act(self, run: RunState, turn: Turn) -> None:
+        """Make all calls of a turn at once, and add what came of each, in their order.
+
+        Those that are not done in time, or when the run is cancelled, are broken off; what the
+        others gave is kept.
+        """
         gate = asyncio.Semaphore(MAX_PARALLEL)
 
         async def one(asked: CheckedCall) -> Observation:
             async with gate:
                 return await _call(run.toolbox, asked)
 
-        return await asyncio.gather(*map(one, turn.asked))
+        calls = [asyncio.create_task(one(asked)) for asked in turn.asked]
+        try:
+            if calls:
+                await asyncio.wait(calls, timeout=run.seconds_left())
+        finally:
+            await _break_off(calls)
+            run.take(turn, [_seen(call) for call in calls])
+
+
+async def _break_off(calls: Sequence[asyncio.Task[Observation]]) -> None:
+    under_way = [call for call in calls if not call.done()]
+    for call in under_way:
+        call.cancel()
+    if under_way:
+        await asyncio.wait(under_way)
+
+
+def _seen(call: asyncio.Task[Observation]) -> Observation:
+    if call.done() and not call.cancelled():
+        return call.result()
+    return Observation.failure("cancelled", BROKEN_OFF)
 
 
 async def _call(toolbox: Toolbox, asked: CheckedCall) -> Observation:

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
 from planloom.engine.artifacts import ArtifactStore
@@ -22,6 +22,7 @@ from planloom.errors import PlanError, ToolError
 from planloom.events import EventStream
 from planloom.models.chat_model import Json, ToolSpec
 from planloom.planning.mask import UNMASKED, Mask
+from planloom.planning.react.approval_gate import ApprovalGate
 from planloom.planning.react.observations import rendered, spec_of
 from planloom.planning.react.toolbox import Observation, unknown_text
 from planloom.tools.registry import ToolRegistry
@@ -143,39 +144,22 @@ class RecordedToolbox:
     async def _refusal(self, call: StepCall) -> Observation | None:
         """Return why a call may not be made; None when it may."""
         rules = self._steps.rules(call.step)
+        gate = ApprovalGate(self._tools.policy, self._tools.approver, self._tell)
         tool = call.step.tool
-        rule = self._tools.policy.rule(tool, rules.effect, rules.approval)
-        if rule == "allow":
-            return None
-        if rule == "deny":
-            return _denied(f"The policy denies '{tool}' (effect '{rules.effect}'). Do without it.")
-        decision = await self._decision(
-            ApprovalRequest(
-                key=call.key,
-                tool=tool,
-                effect=rules.effect,
-                description="",
-                arguments=await asyncio.to_thread(self._steps.shown_arguments, call),
-            )
-        )
-        if decision is None:
-            said = (
-                f"Not done: '{tool}' needs the approval of a person, and nobody can be asked now. "
-                "Do without it, and say in your answer that it was not done."
-            )
-            return replace(_denied(said), lacks_approval=rules.effect)
-        if decision.approved:
-            return None
-        by = f" by {decision.by}" if decision.by else ""
-        note = f": {decision.note}" if decision.note else "."
-        return _denied(f"The call was denied{by}{note}")
 
-    async def _decision(self, request: ApprovalRequest) -> Decision | None:
-        self._tools.events.emit("approval", asked=True, **request.to_json())
-        decision = await self._tools.approver.ask(request) if self._tools.approver else None
+        async def request() -> ApprovalRequest:
+            shown = await asyncio.to_thread(self._steps.shown_arguments, call)
+            return ApprovalRequest(
+                key=call.key, tool=tool, effect=rules.effect, description="", arguments=shown
+            )
+
+        return await gate.refusal(tool, rules.effect, rules.approval, request)
+
+    def _tell(self, asked: ApprovalRequest, decision: Decision | None) -> None:
         if decision:
-            self._tools.events.emit("approval", asked=False, key=request.key, **decision.to_json())
-        return decision
+            self._tools.events.emit("approval", asked=False, key=asked.key, **decision.to_json())
+        else:
+            self._tools.events.emit("approval", asked=True, **asked.to_json())
 
     async def _observation(self, call: StepCall, outcome: StepOutcome) -> Observation:
         result = outcome.result
@@ -189,10 +173,6 @@ class RecordedToolbox:
             fingerprint=text,
             repeatable=self._steps.rules(call.step).effect not in {"write", "send"},
         )
-
-
-def _denied(said: str) -> Observation:
-    return Observation.failure("denied", said)
 
 
 class _Steps(ToolStepRunner):

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+from planloom.engine.approval import ApprovalPolicy, ApprovalRequest
+from planloom.engine.json_value import JsonValue
+from planloom.engine.masking import masked
+from planloom.engine.protocols import Approver
 from planloom.models.chat_model import Json, ToolSpec
+from planloom.planning.react.approval_gate import ApprovalGate
 from planloom.planning.react.observations import rendered, spec_of
 from planloom.planning.react.toolbox import Observation, unknown_text
 from planloom.tools.context import ToolContext
@@ -20,7 +26,8 @@ class RegistryToolbox:
     """The `Toolbox` for use as a library; runs may share it.
 
     A table, picture or file that a tool gives is kept as `$c1`, `$c2`, ... and can be passed on
-    under that name. Approval is the caller's business: give it only tools that may be called.
+    under that name. A call that has to be approved, as those that send or run code by default, is
+    made only where the policy allows it or the approver agrees.
     """
 
     def __init__(
@@ -30,8 +37,12 @@ class RegistryToolbox:
         *,
         names: Sequence[str] | None = None,
         context: ToolContext | None = None,
+        policy: ApprovalPolicy | None = None,
+        approver: Approver | None = None,
     ):
         """Offer the tools called `names`, by default all; reads their schemas.
+
+        Without an approver, what the policy wants to be asked for is not done.
 
         Raises:
             UnknownToolError: one of the names is not registered.
@@ -40,6 +51,7 @@ class RegistryToolbox:
         self._tools = {tool.name: tool for tool in tools}
         self._specs = tuple(map(spec_of, tools))
         self._runner = runner
+        self._gate = ApprovalGate(policy or ApprovalPolicy(), approver)
         self._context = context or _temporary_context()
         self._kept: dict[str, object] = {}
 
@@ -54,8 +66,22 @@ class RegistryToolbox:
         if tool is None:
             return Observation.failure("unknown_tool", unknown_text(name, self._specs))
         context = replace(self._context, key=f"{self._context.key}/{call_id}")
+        refusal = await self._refusal(tool, arguments, context.key)
+        if refusal:
+            return refusal
         result = await self._runner.call(name, self._resolved(arguments), context)
         return await self._observation(tool, result)
+
+    async def _refusal(
+        self, tool: AnyTool, arguments: Mapping[str, Json], key: str
+    ) -> Observation | None:
+        async def request() -> ApprovalRequest:
+            shown = cast("dict[str, JsonValue]", masked(arguments))
+            return ApprovalRequest(
+                key=key, tool=tool.name, effect=tool.effect, description="", arguments=shown
+            )
+
+        return await self._gate.refusal(tool.name, tool.effect, tool.approval, request)
 
     def _resolved(self, arguments: Mapping[str, Json]) -> Mapping[str, object]:
         if not self._kept:

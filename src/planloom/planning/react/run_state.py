@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import traceback
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 from planloom.errors import BudgetExhaustedError, PlanloomError
-from planloom.models.chat_model import Json, ToolSpec
+from planloom.models.chat_model import ChatRequest, Json, Reply, ToolSpec
 from planloom.notes import Note
 from planloom.planning.react.compaction import Exchange, Seen
 from planloom.planning.react.conversation import Conversation
@@ -40,6 +42,7 @@ CUT = (
     "Your reply was cut off at the output token limit, so nothing of it was done. Reply again, "
     "much shorter."
 )
+BROKEN_OFF = "Broken off before it was done."
 CUT_CALL = "Not run: the reply was cut off at the output token limit."
 
 _CHECKERS = 16
@@ -69,6 +72,7 @@ _UNAPPROVED = Note(
     "以下操作需要批准，但当前无人可询问，因此未执行：{tools}。可用 {allow} 允许，"
     "或在可以应答的终端中运行。",
 )
+_REFUSED = Note("Not done, since it was not approved. {why}", "以下操作未获批准，未执行。{why}")
 _NOT_LOOKED = Note(
     "The model answered without having read any of the files; the answer is not based on them.",
     "模型没有读取任何文件就作答，答案并非依据文件内容。",
@@ -78,6 +82,10 @@ _CUT_OFF = Note(
     "ask for less at once.",
     "模型的回复超出输出 token 上限而被截断。请提高单次回复的上限，或缩小问题范围。",
 )
+
+_CANCELLED = Note("The run was cancelled before it was done.", "运行在完成前被取消。")
+_RAISED = Note("The model's code raised {said}", "模型代码抛出异常：{said}")
+_SAID_CHARS = 300
 
 
 class Checkers:
@@ -124,6 +132,41 @@ class RunState:
     _repeats: int = _REPEATS
     _notice: str = ""
     _done: list[Iteration] = field(default_factory=list[Iteration])
+    _time_limit_s: float | None = None
+    _deadline: float | None = None
+    """By the clock of the event loop."""
+
+    def set_time_limit(self, seconds: float | None) -> None:
+        """Let the run end so many seconds from now; None means no limit."""
+        self._time_limit_s = seconds
+        if seconds is not None:
+            self._deadline = asyncio.get_running_loop().time() + seconds
+
+    def seconds_left(self) -> float | None:
+        """Return how much time is left; None where nothing limits it."""
+        if self._deadline is None:
+            return None
+        return max(0.0, self._deadline - asyncio.get_running_loop().time())
+
+    async def in_time(
+        self, ask: Callable[[ChatRequest], Awaitable[Reply]], request: ChatRequest
+    ) -> Reply:
+        """Ask for a reply and wait for it, at most until the time limit.
+
+        Raises:
+            BudgetExhaustedError: it took longer.
+        """
+        if self._deadline is None:
+            return await ask(request)
+        timeout = asyncio.timeout_at(self._deadline)
+        try:
+            async with timeout:
+                await asyncio.sleep(0)  # a limit that is reached already ends it here
+                return await ask(request)
+        except TimeoutError as error:
+            if not timeout.expired():
+                raise
+            raise _out_of_time(self._time_limit_s or 0.0) from error
 
     def checker(self) -> CallChecker:
         """Return the checker of the calls of the tools that there are now."""
@@ -224,6 +267,14 @@ class RunState:
         problem = Note("{en}", "{zh}", {"en": error.text("en"), "zh": error.text("zh")})
         return self._ended(reason, self._best(), problem)
 
+    def interrupted(self, error: BaseException) -> ReactOutcome:
+        """Return the outcome so far of a run that was cancelled, or whose model raised a bug."""
+        if isinstance(error, asyncio.CancelledError):
+            return self._ended("cancelled", self._best(), _CANCELLED)
+        said = traceback.format_exception_only(error)[-1].strip()
+        problem = Note(_RAISED.en, _RAISED.zh, {"said": said[:_SAID_CHARS]})
+        return self._ended("model_error", self._best(), problem)
+
     def _forced_by(self) -> StopReason:
         if self._withdrawn:
             return self._withdrawn
@@ -231,23 +282,22 @@ class RunState:
         return "max_iterations" if is_last else "answered"
 
     def _unapproved(self) -> Note | None:
-        """Return that calls were not made since nobody could be asked; the model may claim more."""
+        """Return that calls were refused; the model may claim that they were made."""
         seen = [action for turn in self._done for action in turn.actions]
         lacking = {
             a.tool: a.observation.lacks_approval for a in seen if a.observation.lacks_approval
         }
-        if not lacking:
-            return None
-        return Note(
-            _UNAPPROVED.en,
-            _UNAPPROVED.zh,
-            {
-                "tools": ", ".join(lacking),
-                "allow": " ".join(
-                    f"--allow {effect}" for effect in dict.fromkeys(lacking.values())
-                ),
-            },
-        )
+        refused = {a.tool: a.observation.refusal for a in seen if a.observation.refusal}
+        notes: list[Note] = []
+        if lacking:
+            effects = dict.fromkeys(lacking.values())
+            allow = " ".join(f"--allow {effect}" for effect in effects)
+            args = {"tools": ", ".join(lacking), "allow": allow}
+            notes.append(Note(_UNAPPROVED.en, _UNAPPROVED.zh, args))
+        if refused:
+            why = " ".join(f"{tool}: {why}" for tool, why in refused.items())
+            notes.append(Note(_REFUSED.en, _REFUSED.zh, {"why": why}))
+        return _joined(notes) if notes else None
 
     def _without_answer(self, reason: StopReason) -> ReactOutcome:
         problem = self._problem(reason)
@@ -296,6 +346,19 @@ class RunState:
             Iteration(number=self.number, thought=thought, actions=actions, notice=self._notice)
         )
         self._notice = ""
+
+
+def _out_of_time(limit_s: float) -> BudgetExhaustedError:
+    return BudgetExhaustedError(
+        f"The time limit was reached, {limit_s:.3g} s after the start. To go on, allow more time.",
+        zh=f"已达到时间上限（开始后 {limit_s:.3g} 秒）。如需继续，请放宽时间限制。",
+        limit="max_seconds",
+    )
+
+
+def _joined(notes: Sequence[Note]) -> Note:
+    args = {name: value for note in notes for name, value in note.args.items()}
+    return Note(" ".join(n.en for n in notes), "".join(n.zh for n in notes), args)
 
 
 def _action(asked: CheckedCall, seen: Observation) -> Action:

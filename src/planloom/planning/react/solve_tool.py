@@ -69,7 +69,7 @@ def make_solve_tool(
         outcome = await loop.run(mask.text(task), pinned=await _material_text(given, mask))
         outcome = replace(outcome, answer=mask.restored(outcome.answer))
         await asyncio.to_thread(_store, outcome, context)
-        if not outcome.is_answered or outcome.lacks_approval:
+        if not outcome.is_answered or outcome.was_refused:
             raise _failure(outcome, context)
         return outcome.answer
 

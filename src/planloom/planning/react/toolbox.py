@@ -28,6 +28,8 @@ class Observation:
     lacks_approval: str = ""
     """The effect that has to be allowed, of a call that was not made since nobody could be asked
     for their approval."""
+    refusal: str = ""
+    """Why a call was not made that a person or the policy was against, for the user."""
     repeatable: bool = True
     """Whether the same call can sensibly be made again, as one that reads a changing state; not
     so for one that writes or sends."""

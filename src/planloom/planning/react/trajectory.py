@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -10,14 +11,15 @@ from planloom.planning.react.toolbox import Observation
 
 StopReason: TypeAlias = Literal[
     "answered", "max_iterations", "no_progress", "output_limit", "empty_reply", "model_error",
-    "budget",
+    "budget", "cancelled",
 ]  # fmt: skip
 """Why a run ended.
 
 answered: the model gave its answer of its own accord;
 max_iterations, no_progress: it was made to answer;
 output_limit, empty_reply: its replies were cut off, or empty, again and again;
-model_error, budget: no further reply could be had, or none was affordable.
+model_error, budget: no further reply could be had, or none was affordable;
+cancelled: whoever waited for the run broke it off.
 """
 
 
@@ -57,7 +59,7 @@ class ReactOutcome:
     """Whether the model gave `answer`. A run that is not answered is no success."""
     problem: Note | None = None
     """What went wrong and what to do; None where the model answered of its own accord and
-    no call lacked an approval."""
+    no call was refused."""
     iterations: int = 0
     """Turns that were begun."""
     trajectory: tuple[Iteration, ...] = ()
@@ -65,5 +67,12 @@ class ReactOutcome:
     @property
     def lacks_approval(self) -> bool:
         """Whether calls were not made since nobody could be asked for their approval."""
-        actions = (action for turn in self.trajectory for action in turn.actions)
-        return any(action.observation.lacks_approval for action in actions)
+        return any(action.observation.lacks_approval for action in self._actions())
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether calls were not made since they were not approved, or nobody could be asked."""
+        return any(action.observation.error_kind == "denied" for action in self._actions())
+
+    def _actions(self) -> Iterator[Action]:
+        return (action for turn in self.trajectory for action in turn.actions)

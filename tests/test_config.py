@@ -69,3 +69,46 @@ def test_a_key_behind_an_address_is_never_shown(tmp_path: Path):
     address = "http://ann:pw@host/v1?x=1&key=abc"
     setting = settings(tmp_path, {"PLANLOOM_BASE_URL": address}).values["base_url"]
     assert setting.shown == "http://***@host/v1?x=1&key=***"
+
+
+def test_limits_are_settings_with_the_same_order_of_origins(tmp_path: Path):
+    (tmp_path / "planloom.toml").write_text('max_cost = 2\nmax_tokens = 50\nmax_time = "5m"\n')
+    environment = {"PLANLOOM_MAX_COST": "0.5", "PLANLOOM_MAX_CALLS": "7"}
+    found = settings(tmp_path, environment, {"max_cost": 0.1}).values
+    assert (found["max_cost"].value, found["max_cost"].origin) == (0.1, "option")
+    assert (found["max_calls"].value, found["max_calls"].origin) == (7, "environment")
+    assert (found["max_tokens"].value, found["max_time"].value) == (50, 300)
+    assert settings(tmp_path, environment)["max_cost"] == 0.5
+    assert found["max_tokens"].shown == "50"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("MAX_COST", "abc", "'abc'; it must be a number"),
+        ("MAX_COST", "0", "above 0"),
+        ("MAX_COST", "nan", "a number"),
+        ("MAX_TOKENS", "-1", "above 0"),
+        ("MAX_CALLS", "1.5", "a whole number"),
+        ("MAX_TIME", "soon", "90s, 5m or 1h30m"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(tmp_path: Path, name: str, value: str, message: str):
+    with pytest.raises(ConfigError, match=message):
+        settings(tmp_path, {f"PLANLOOM_{name}": value})
+    with pytest.raises(ConfigError, match=f"--{name.lower().replace('_', '-')} is '{value}'"):
+        settings(tmp_path, options={name.lower(): value})
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [("PLANLOOM_MODLE", "PLANLOOM_MODEL"), ("PLANLOOM_MAXCOST", "PLANLOOM_MAX_COST")],
+)
+def test_a_misspelt_variable_is_refused(tmp_path: Path, typo: str, meant: str):
+    with pytest.raises(ConfigError, match=f"{typo}.*Did you mean {meant}"):
+        settings(tmp_path, {typo: "x"})
+
+
+def test_variables_of_others_are_named_and_not_used(tmp_path: Path):
+    environment = {"PLANLOOM_CASES": "/x", "PLANLOOM_IMAGE_TAG": "3", "PLANLOOM_MODLE": ""}
+    assert settings(tmp_path, environment).unknown_variables == ("PLANLOOM_IMAGE_TAG",)

@@ -232,9 +232,9 @@ def test_an_unreadable_data_file_makes_the_run_partial(run: Shell, folder: Path)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--max-time", "soon"), "--max-time soon"),
+        (("--max-time", "soon"), "--max-time is 'soon'"),
         (("--max-tokens", "0"), "above 0"),
-        (("--max-cost", "nan"), "above 0"),
+        (("--max-cost", "nan"), "--max-cost is nan"),
         (("--allow", "everything"), "no such effect"),
         (("--plan-format", "xml"), "xml"),
     ],
@@ -382,3 +382,14 @@ def test_personal_data_is_told_before_the_model_plans(run: Shell, folder: Path):
     done = run(folder, ['t = fill_text("done")\n'], "run", "count them", "people.csv")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "personal data (email)" in done.stderr
+
+
+def test_limits_come_from_the_environment_too(
+    run: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PLANLOOM_MAX_CALLS", "1")
+    done = run(folder, [NOTES_PLAN, "B."], "run", "best shop?", "notes.txt")
+    assert done.returncode == 3, done.stderr
+    assert "Model use: 1 call," in done.stderr
+    done = run(folder, [NOTES_PLAN, "B."], "run", "best shop?", "notes.txt", "--max-calls", "2")
+    assert (done.returncode, done.stdout) == (0, "B.\n"), done.stderr

@@ -1,4 +1,4 @@
-"""What is asked at a terminal: approvals and plans; and durations as people write them."""
+"""What is asked at a terminal: approvals and plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import nullcontext
 import pytest
 
 from planloom.apps.approvals import TerminalApprover, policy_of
-from planloom.apps.durations import seconds_of
 from planloom.apps.plan_display import TerminalReview
 from planloom.engine.approval import ApprovalRequest, Decision
 from planloom.engine.plan import Plan
@@ -98,19 +97,3 @@ def test_a_plan_that_cannot_be_read_has_to_be_edited_again(capsys: pytest.Captur
 
 def test_a_plan_with_problems_cannot_be_approved_as_it_is():
     assert _review(_reader("y\n"), str, _view(("Tool 'x' is unknown.",))) is None
-
-
-# -- durations
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("1.5s", 1.5), ("5m", 300), ("1h30m", 5400), (" 2H ", 7200)]
-)
-def test_durations(text: str, seconds: float):
-    assert seconds_of(text, "--max-time") == seconds
-
-
-@pytest.mark.parametrize("text", ["", "0", "soon", "5 minutes", "-3", "1m2", "nan", "h"])
-def test_what_is_no_duration_is_refused(text: str):
-    with pytest.raises(ConfigError, match="--max-time"):
-        seconds_of(text, "--max-time")

@@ -15,6 +15,7 @@ from typing import Literal, cast
 from planloom.agents.ask import Answer, QuestionRequest, answer_question
 from planloom.agents.input_files import existing_files
 from planloom.agents.model_setup import open_model
+from planloom.agents.spending_limits import limits_of
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, policy_of
 from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
@@ -51,7 +52,7 @@ def run(question: str, files: Sequence[Path], options: ModelOptions, choices: As
     settings = options.settings(max_iterations=choices.max_iterations)
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
-        model = open_model(settings, options.limits(), announce=shown.say, lang=own)
+        model = open_model(settings, limits_of(settings), announce=shown.say, lang=own)
         request = QuestionRequest(
             question=question,
             files=existing_files(files),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from planloom.apps.durations import seconds_of
-from planloom.budget import Limits
+from planloom.apps.language import language_of
+from planloom.apps.terminal import printable
 from planloom.config import Settings, SettingValue, load_settings
-from planloom.errors import ConfigError
+from planloom.notes import Note
 
 
 @dataclass(frozen=True)
@@ -27,31 +28,26 @@ class ModelOptions:
     """Such as "90s"."""
 
     def settings(self, **more: SettingValue) -> Settings:
-        """Return the settings of this process, with the options on top."""
-        options: Mapping[str, SettingValue] = {
-            "model": self.model, "base_url": self.base_url, **more,
-        }  # fmt: skip
-        return load_settings(environment=os.environ, folder=Path.cwd(), options=options)
+        """Return the settings of this process, with the options on top.
 
-    def limits(self) -> Limits:
-        """Return what the run may spend.
+        Variables of the environment that only look like settings are named on stderr.
 
         Raises:
-            ConfigError: a limit is no amount.
+            ConfigError: an option, a variable or planloom.toml says what cannot be used.
         """
-        for option, value in (
-            ("--max-cost", self.max_cost),
-            ("--max-tokens", self.max_tokens),
-            ("--max-calls", self.max_calls),
-        ):
-            if value is not None and not value > 0:  # NaN, too
-                raise ConfigError(
-                    f"{option} {value:g}: the limit must be above 0.",
-                    zh=f"{option} {value:g}：上限必须大于 0。",
-                )
-        return Limits(
-            max_cost=self.max_cost,
-            max_tokens=self.max_tokens,
-            max_calls=self.max_calls,
-            max_seconds=seconds_of(self.max_time, "--max-time"),
-        )
+        options: Mapping[str, SettingValue] = {
+            "model": self.model, "base_url": self.base_url, "max_cost": self.max_cost,
+            "max_tokens": self.max_tokens, "max_calls": self.max_calls, "max_time": self.max_time,
+            **more,
+        }  # fmt: skip
+        found = load_settings(environment=os.environ, folder=Path.cwd(), options=options)
+        if names := ", ".join(found.unknown_variables):
+            note = Note(_UNKNOWN.en, _UNKNOWN.zh, {"names": names})
+            print(printable(note.text(language_of(os.environ))), file=sys.stderr)
+        return found
+
+
+_UNKNOWN = Note(
+    "The environment sets {names}: no setting has that name; it is not used.",
+    "环境变量 {names} 不是有效的设置项，已忽略。",
+)

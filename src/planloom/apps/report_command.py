@@ -13,6 +13,7 @@ from typing import Literal
 
 from planloom.agents.model_setup import is_model_configured, open_model
 from planloom.agents.report import ModelUse, ReportOutcome, make_report
+from planloom.agents.spending_limits import limits_of
 from planloom.apps.ending import said_goal, tell_bill
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.language import language_of
@@ -40,13 +41,12 @@ def run(files: Sequence[Path], goal: str, options: ModelOptions, choices: Report
     """Make the report and return the exit code."""
     own = language_of(os.environ)
     settings = options.settings()
-    limits = options.limits()
     use: ModelUse | None = None
     try:
         with progress(own, json=choices.json, quiet=choices.quiet) as shown:
             if is_model_configured(settings) and not choices.no_model:
                 use = ModelUse(
-                    setup=open_model(settings, limits, announce=shown.say, lang=own),
+                    setup=open_model(settings, limits_of(settings), announce=shown.say, lang=own),
                     send_personal_data=choices.send_personal_data,
                 )
             work = make_report(

@@ -15,6 +15,7 @@ from planloom.agents.goal_planning import GoalRequest, PlanFormat
 from planloom.agents.input_files import existing_files
 from planloom.agents.model_setup import open_model
 from planloom.agents.run_goal import GoalOutcome, run_goal
+from planloom.agents.spending_limits import limits_of
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, is_attended, policy_of
 from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
@@ -53,7 +54,7 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
     settings = options.settings()
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
-        model = open_model(settings, options.limits(), announce=shown.say, lang=own)
+        model = open_model(settings, limits_of(settings), announce=shown.say, lang=own)
         registry = builtin_registry()
         can_ask = is_attended()
         request = GoalRequest(

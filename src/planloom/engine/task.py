@@ -91,6 +91,8 @@ class StepRecord:
     """Why it did not succeed; "" otherwise."""
     error_kind: str = ""
     """As in `ToolResult`; "" where no tool failed."""
+    asks: str = ""
+    """What a person is to approve and how, in words for the user; "" where nobody has to."""
     result: StepResult | None = None
     """Of a step that succeeded."""
     taken_over: bool = False
@@ -109,6 +111,7 @@ class StepRecord:
             "ended": self.ended,
             "error": self.error,
             "error_kind": self.error_kind,
+            "asks": self.asks,
             "result": self.result.to_json() if self.result else None,
             "taken_over": self.taken_over,
         }
@@ -129,6 +132,7 @@ class StepRecord:
             ended=fields.text("ended", ""),
             error=fields.text("error", ""),
             error_kind=fields.text("error_kind", ""),
+            asks=fields.text("asks", ""),
             result=None if result is None else StepResult.from_json(result),
             taken_over=fields.value("taken_over") is True,
         )
@@ -219,7 +223,8 @@ class Task:
     def has_finished(self, plan: Plan) -> bool:
         """Return whether a plan is the latest one again, and that one made all it was to make."""
         number = latest_complete(self.plans)
-        if not number or not plan.outputs or self.missing:
+        # Giving up a part of what is done says something new.
+        if not number or not plan.outputs or self.missing or plan.given_up:
             return False
         latest = self.plans[number - 1]
         states = {self.record(step.id, number).state for step in latest.steps}
@@ -291,7 +296,7 @@ class Task:
         epoch = latest_complete(self.plans) or self.epoch
         wanted = self.plans[epoch - 1]
         lacking = [
-            Missing(step=record.step, state=record.state, why=record.error)
+            Missing(step=record.step, state=record.state, why=record.asks or record.error)
             for record in self.records.values()
             if record.epoch >= epoch and self._is_lacking(record, wanted, epoch)
         ]
@@ -391,7 +396,8 @@ class Task:
 
     def _is_lacking(self, record: StepRecord, wanted: Plan, epoch: int) -> bool:
         is_output = record.epoch == epoch and record.step in wanted.outputs
-        return record.state in {"failed", "unknown"} or (is_output and record.state != "succeeded")
+        lacks = record.state in {"failed", "unknown", "waiting_approval"}
+        return lacks or (is_output and record.state != "succeeded")
 
     def _is_kept(self, record: StepRecord, stop: StopKind) -> bool:
         plan = self.plans[record.epoch - 1]

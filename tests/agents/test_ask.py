@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -122,17 +123,29 @@ def test_cancelled_run_leaves_its_evidence(tmp_path: Path):
     assert "FOUND 42" in record["trajectory"][0]["actions"][0]["observation"]
 
 
-@pytest.mark.parametrize("error", [KeyError("oops"), ConfigError("Set the price.")])
-def test_what_the_code_of_a_model_raises_is_raised_as_it_is(tmp_path: Path, error: Exception):
+def raising(error: Exception) -> Callable[[object], str]:
     def broken(_: object) -> str:
         raise error
 
-    model = ScriptedModel([calls("fast"), broken])
-    with pytest.raises(type(error)) as raised:
+    return broken
+
+
+def test_a_wrong_setting_is_raised_as_it_is_and_what_was_found_stays_on_record(tmp_path: Path):
+    error = ConfigError("Set the price.")
+    model = ScriptedModel([calls("fast"), raising(error)])
+    with pytest.raises(ConfigError) as raised:
         Agent(tools=[fast], model=model).ask("q")
     assert raised.value is error
     (evidence,) = tmp_path.rglob("evidence.json")
     assert "FOUND 42" in evidence.read_text(encoding="utf-8")
+
+
+def test_a_bug_of_the_model_ends_with_what_was_found_and_names_the_model():
+    model = ScriptedModel([calls("fast"), raising(KeyError("oops"))])
+    answer = Agent(tools=[fast], model=model).ask("q")
+    assert (answer.status, answer.stop_reason) == ("partial", "model_error")
+    assert "FOUND 42" in answer.found
+    assert f"'{model.name}' raised KeyError: 'oops'" in answer.problem
 
 
 @pytest.mark.parametrize(

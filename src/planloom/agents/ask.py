@@ -124,7 +124,7 @@ async def answer_question(request: QuestionRequest, model: ModelSetup, place: Wo
     Raises:
         InputError: the question is empty, or the run's folder cannot be written.
         ConfigError: a setting of the model does not work.
-        Exception: what the model's own code raises, as it is; the record of the run says so too.
+        Exception: a bug that the loop met; the record of the run names it too.
         CancelledError: the run was cancelled; its folder holds the record.
     """
     if not request.question.strip():
@@ -164,7 +164,7 @@ class _Ending:
 
     stop_reason: StopReason | None = None
     bug: Exception | None = None
-    """What the model raised and should not have."""
+    """What the loop raised: no failure of a tool or a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def _answer_tool(
         except Exception as error:
             # A failed step for the record; who called gets the error itself, with its traceback.
             keep.ending.bug = error
-            raise ToolError(f"The model '{model.name}' raised {_said(error)}") from error
+            raise ToolError(f"The loop could not go on: {_said(error)}") from error
         keep(outcome)
         return _result(replace(outcome, answer=keep.mask.restored(outcome.answer)), request.lang)
 

@@ -100,6 +100,18 @@ def test_plan_that_is_never_right_fails_the_run_with_its_messages(run_virtually:
     assert w.steps.calls == []
 
 
+def test_advice_to_the_planner_is_not_told_to_the_user(run_virtually: Run):
+    def check(_plan: Plan, _view: TaskView) -> tuple[PlanProblem, ...]:
+        return (PlanProblem(
+            severity="error", step="a", argument="", what="no such tool.", mend="Call b()."
+        ),)  # fmt: skip
+
+    w = world(*[plan(step("a"))] * 9, check=check)
+    task = run_virtually(w.run())
+    assert w.planner.views[1].problems == ("Step 'a': no such tool. Call b().",)
+    assert task.missing[-1].why.endswith("Step 'a': no such tool.")
+
+
 def test_planner_that_repeats_a_failing_call_is_told_and_then_stopped(run_virtually: Run):
     stubborn = plan(step("a"))
     w = world(*[stubborn] * 9, steps=FakeSteps(script={"a": ["no such file"] * 99}))

@@ -9,6 +9,8 @@ from engine_doubles import FakeApprover, FakeSteps, Run, plan, step, world, yes
 
 from planloom.engine.approval import ApprovalPolicy, Decision
 from planloom.engine.execution import RunOptions
+from planloom.engine.plan import Step
+from planloom.engine.stop_reasons import shortfalls
 from planloom.engine.task import Task
 
 
@@ -39,6 +41,16 @@ def test_denied_step_is_failed_data_for_the_planner(run_virtually: Run):
     assert w.planner.views[1].failures[0].error == "The call was denied by bob: wrong address"
     assert w.planner.views[1].failures[0].error_kind == "denied"
     assert task.status == "succeeded"
+
+
+def test_run_that_waits_names_the_call_and_how_to_approve_it(run_virtually: Run):
+    mail = Step(id="mail", tool="send", input={"to": "a@b.example"})
+    w = world(plan(mail, step("end", "mail")))
+    task = run_virtually(w.run())
+    assert task.status == "waiting"
+    (said,) = shortfalls(Task.from_json(json.loads(json.dumps(task.to_json()))))
+    assert 'send(to="a@b.example")' in said
+    assert "approver=" in said
 
 
 def test_policy_that_denies_asks_nobody(run_virtually: Run):

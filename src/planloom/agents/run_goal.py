@@ -15,6 +15,7 @@ from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.execution import RunOptions
 from planloom.engine.protocols import Planner
 from planloom.engine.run_folder import RunFolder, new_run_id
+from planloom.engine.stop_reasons import shortfalls
 from planloom.engine.task import RunStatus
 from planloom.engine.tool_steps import ToolAccess
 from planloom.errors import InputError
@@ -40,7 +41,7 @@ class GoalOutcome:
     @property
     def missing(self) -> tuple[str, ...]:
         """What could not be made, and why."""
-        return tuple(missing.why for missing in self.finished.task.missing)
+        return shortfalls(self.finished.task)
 
     def hand_out(self, out: Path) -> tuple[Path, ...]:
         """Copy what the run made into a folder; see `deliverables.hand_out`."""

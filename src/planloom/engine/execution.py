@@ -259,7 +259,6 @@ class _Execution:
             error = f"The policy denies '{step.tool}' (effect '{rules.effect}')."
             await self._fail(step, StepOutcome(error=error, error_kind="denied", attempts=0))
         elif rule == "ask" and self.task.key(step.id) not in self.approved:
-            self._record(step, "waiting_approval")
             await self._ask(step, rules)
         else:
             await self._run_step(step, rules)
@@ -291,7 +290,8 @@ class _Execution:
         self.rounds[key] = self.rounds.get(key, 0) + 1
         return key if self.rounds[key] == 1 else f"{key}~{self.rounds[key]}"
 
-    async def _ask(self, step: Step, rules: StepRules, *, error: str = "") -> None:
+    async def _ask(self, step: Step, rules: StepRules, failed: StepOutcome | None = None) -> None:
+        """Have a person decide about a step, or about another try of one that failed."""
         call = self._call(step, rules)
         request = ApprovalRequest(
             key=call.key,
@@ -299,8 +299,10 @@ class _Execution:
             effect=rules.effect,
             description=step.description,
             arguments=self.runner.shown_arguments(call),
-            error=error,
+            error=failed.error if failed else "",
         )
+        asks = self._said(stop_reasons.waits_for_approval(request, step.id))
+        self._record(step, "waiting_approval", failed, asks=asks)
         self.recorder.approval(request, None)
         if self.approver:
             number = self.rounds[call.key] = self.rounds.get(call.key, 0) + 1
@@ -365,8 +367,7 @@ class _Execution:
         is_final = stopped or outcome.error_kind in {"denied", "budget"}
         may_ask = self.approver is not None and not is_final
         if step.on_failure == "ask" and may_ask and isinstance(rules, StepRules):
-            self._record(step, "waiting_approval", outcome)
-            await self._ask(step, rules, error=outcome.error)
+            await self._ask(step, rules, outcome)
             return
         self._record(step, "skipped" if step.on_failure == "skip" else "failed", outcome)
         why = self._said(stop_reasons.step_failed(step.id, outcome.error))
@@ -385,8 +386,9 @@ class _Execution:
         outcome: StepOutcome | None = None,
         *,
         error: str | None = None,
+        asks: str = "",
     ) -> None:
-        self.recorder.step(step, state, outcome, error=error)
+        self.recorder.step(step, state, outcome, error=error, asks=asks)
         if state not in OPEN_STATES:
             self.frontier.note_end(step.id)
 

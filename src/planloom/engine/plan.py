@@ -179,11 +179,16 @@ class PlanProblem:
     """What to do; one sentence."""
 
     def __str__(self) -> str:
-        """Return the problem in one line."""
+        """Return the problem in one line, with what to do."""
+        return f"{self.finding} {self.mend}".rstrip()
+
+    @property
+    def finding(self) -> str:
+        """The problem in one line, for those who do not write the plan."""
         place = f"Step '{self.step}'" if self.step else "Plan"
         if self.argument:
             place += f", argument '{self.argument}'"
-        return f"{place}: {self.what} {self.mend}".rstrip()
+        return f"{place}: {self.what}"
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the problem as a JSON object."""

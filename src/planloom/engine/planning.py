@@ -68,6 +68,7 @@ class Planning:
         view = view_of(self.task, self.runner)
         if view.failures and (stop := self.over_limit()):
             return stop  # what the planner would say could not be run any more
+        errors: list[PlanProblem] = []
         for attempt in range(1, self.max_tries + 1):
             writing = _Writing(self, view, attempt, work_until)
             reply = await writing.reply()
@@ -80,14 +81,17 @@ class Planning:
                 return None
             if plan is None and not problems:
                 return self._nothing(view)
-            errors = tuple(str(problem) for problem in problems if problem.severity == "error")
+            errors = [problem for problem in problems if problem.severity == "error"]
             if plan and self.task.has_finished(plan):
                 return writing.end(plan)
             if plan and not errors:
                 return await writing.begin(plan, problems)
             writing.refuse(plan, problems)
-            view = view_of(self.task, self.runner, rejected=plan, problems=errors)
-        return self._stop("planning", stop_reasons.never_passed(self.max_tries, view.problems))
+            told = tuple(str(problem) for problem in errors)
+            view = view_of(self.task, self.runner, rejected=plan, problems=told)
+        # How to mend the plan is for its planner, and that has had its tries.
+        found = [problem.finding for problem in errors]
+        return self._stop("planning", stop_reasons.never_passed(self.max_tries, found))
 
     def problems(self, plan: Plan, view: TaskView) -> tuple[PlanProblem, ...]:
         """Return what the checks of a plan find in the task as it stands."""

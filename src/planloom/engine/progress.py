@@ -93,10 +93,12 @@ class TaskRecorder:
         outcome: StepOutcome | None = None,
         *,
         error: str | None = None,
+        asks: str = "",
     ) -> None:
         """Record the new state of a step of the latest plan; see `change`."""
         record = self._task.record(step.id)
-        record = replace(record, state=state, error=record.error if error is None else error)
+        error = record.error if error is None else error
+        record = replace(record, state=state, error=error, asks=asks)
         if state in {"pending", "running"}:
             record = replace(record, error="", error_kind="", ended="")
         self.change(_with_outcome(record, outcome) if outcome else record)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
+from planloom.engine.approval import ApprovalRequest
+from planloom.engine.artifacts import head_and_tail
+from planloom.engine.task import Task
 from planloom.notes import Note
 
 _SHOWN_CHARS = 300
@@ -77,10 +81,8 @@ def never_passed(tries: int, problems: Sequence[str]) -> Note:
 
 
 def gave_up(problems: Sequence[str]) -> Note:
-    """Return what is said when a planner does not mend its plan any more."""
-    return _with_problems(
-        "The planner gave up mending its plan.", "计划未通过检查，且未能修正。", problems
-    )
+    """Return what is said of a plan that nobody mends any more, such as one a person wrote."""
+    return _with_problems("The plan did not pass its check.", "计划未通过检查。", problems)
 
 
 def no_runnable_plan(problems: Sequence[str]) -> Note:
@@ -88,6 +90,42 @@ def no_runnable_plan(problems: Sequence[str]) -> Note:
     return _with_problems(
         "No plan that can be run was made.", "未能制定可执行的计划。", problems, are_kept=False
     )
+
+
+def waits_for_approval(request: ApprovalRequest, step: str) -> Note:
+    """Return what is said of a call that a person has to approve, and how that is done."""
+    shown = (
+        f"{name}={json.dumps(value, ensure_ascii=False)}"
+        for name, value in request.arguments.items()
+    )
+    call = head_and_tail(f"{request.tool}({', '.join(shown)})", _SHOWN_CHARS)
+    args = {
+        "step": step,
+        "call": call,
+        "effect": request.effect,
+        "policy": f'ApprovalPolicy(tools=dict({request.tool}="allow"))',
+    }
+    return Note(
+        "Step '{step}' waits for approval of {call}, which has the effect '{effect}'. To be asked, "
+        "give the Agent an approver=...; to allow it beforehand, policy={policy}. On the command "
+        "line, run it at a terminal, or add --allow {effect} or --yes.",
+        "步骤“{step}”等待批准：{call}（作用：{effect}）。"
+        "如需逐次确认，请为 Agent 设置 approver=...；如需事先允许，请设置 policy={policy}。"
+        "使用命令行时，请在终端中运行，或加上 --allow {effect} 或 --yes。",
+        args,
+    )
+
+
+def shortfalls(task: Task) -> tuple[str, ...]:
+    """Return what a run could not make and why, in words for its user, each reason once."""
+    texts = dict.fromkeys(missing.why for missing in task.missing if missing.why)
+    if task.stop is None:
+        return tuple(texts)
+    # Steps that were stopped say the reason of the run in their own words.
+    why = task.stop.why
+    if any(text.startswith(why) and text != why for text in texts):
+        texts.pop(why, None)
+    return tuple(text for text in texts if text == why or not text.endswith(why))
 
 
 def not_started(why: str) -> Note:

@@ -217,6 +217,7 @@ class ToolStepRunner:
             error=result.error,
             error_kind=result.error_kind,
             seconds=round(result.seconds, 6),
+            **({"raised_at": result.raised_at} if result.raised_at else {}),
         )
         return result
 

@@ -209,7 +209,8 @@ _ENDS = {
 
 
 def _no_runnable_plan(preview: PlanPreview) -> Note:
-    return stop_reasons.no_runnable_plan(_told(preview.problems))
+    errors = (problem for problem in preview.problems if problem.severity == "error")
+    return stop_reasons.no_runnable_plan([problem.finding for problem in errors])
 
 
 def _no_plan(why: str) -> PlanPreview:

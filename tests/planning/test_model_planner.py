@@ -314,6 +314,14 @@ def test_line_that_was_mended_before_a_cut_stays(tmp_path: Path) -> None:
     assert ran.outcome.results == {"a": "v[x]", "b": "v[y]"}
 
 
+def test_what_ran_for_a_plan_that_never_passed_is_handed_out_as_kept(tmp_path: Path) -> None:
+    wrong = "b = nope(a)"
+    ran = run([f'a = lookup("x")\n{wrong}', wrong, wrong], tmp_path)
+    assert ran.outcome.status == "partial"
+    assert ran.outcome.results == {}
+    assert ran.outcome.kept == {"a": "v[x]"}
+
+
 @dataclass
 class BreakingModel:
     """Breaks off in the middle of its first stream, then goes on."""

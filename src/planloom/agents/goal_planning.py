@@ -19,6 +19,7 @@ from planloom.models.chat_model import ChatModel
 from planloom.models.metered import MeteredModel
 from planloom.notes import Lang
 from planloom.planning.answer_tools import make_answer_tools
+from planloom.planning.checked_answers import CheckedAnswers
 from planloom.planning.masked_planner import MaskedPlanner
 from planloom.planning.model_planner import ModelPlanner
 from planloom.planning.plan_check import checked_by
@@ -92,12 +93,14 @@ class GoalPlanning:
         if is_constrained(self._request, self._model):
             return self._reviewed(self._report_planner())
         self._register_tools()
-        return DataFirst(
+        planner = DataFirst(
             opened_files(self._request.files),
             lambda briefing: self._reviewed(self._model_planner(briefing)),
             lang=self._request.lang,
             mask=self._mask,
         )
+        has_files = bool(self._request.files)
+        return CheckedAnswers(planner, has_files=has_files, lang=self._request.lang)
 
     def _model_planner(self, briefing: str) -> Planner:
         planner = ModelPlanner(
@@ -106,6 +109,7 @@ class GoalPlanning:
             briefing=briefing,
             plan_format="json" if self._request.plan_format == "json" else "lines",
             max_tools=_SHOWN_TOOLS,
+            has_files=bool(self._request.files),
             max_output_chars=self._place.max_output_chars,
             mask=self._mask,
         )
@@ -166,7 +170,8 @@ class GoalPlanning:
             mask=self._mask,
         )
         for tool in (*answers, solve):
-            stage.registry.register(tool)
+            if tool.name not in inner:  # a tool of the user goes first
+                stage.registry.register(tool)
 
 
 def is_constrained(request: GoalRequest, model: ChatModel) -> bool:

@@ -47,8 +47,10 @@ def tell_end(finished: FinishedRun, lang: Lang, *, with_steps: bool) -> None:
     task = finished.task
     if task.status == "succeeded":
         return
+    # What was given up although its step succeeded, no progress has told.
+    fine = {record.step for record in task.epoch_records() if record.state == "succeeded"}
     for missing in task.missing:
-        if with_steps or not missing.step:
+        if with_steps or not missing.step or missing.step in fine:
             print(printable(missing.why), file=sys.stderr)
     if task.status == "waiting":
         effects = [record for record in task.epoch_records() if record.state == "waiting_approval"]

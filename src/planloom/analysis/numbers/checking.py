@@ -131,7 +131,7 @@ class _Checker:
     def _candidates(self, numeral: Numeral) -> Iterator[tuple[Source, Direction]]:
         """Yield the sources within the rounding of the numeral, with the direction of the text."""
         index, factor = self._index(numeral)
-        low, high = (bound * factor for bound in _bounds(numeral))
+        low, high = (bound * factor for bound in bounds(numeral))
         is_share = numeral.kind in {"percent", "points"}
         way: Direction = ""
         if numeral.kind not in {"growth", "multiple", "fraction"}:
@@ -198,7 +198,7 @@ _RANK_BEFORE = re.compile(
 _SENTENCE_END = re.compile(r"[。！？；\n]|[.!?](?=\s)")
 
 
-def _bounds(numeral: Numeral) -> tuple[float, float]:
+def bounds(numeral: Numeral) -> tuple[float, float]:
     """Return the magnitudes that round to the numeral, wider where the text says "about"."""
     value = abs(numeral.value or 0)
     half = numeral.tolerance

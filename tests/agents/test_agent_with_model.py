@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from planloom import Agent, ScriptedModel, tool
-from planloom.agents.data_first import DataFirst, opened_files
 from planloom.agents.answers import answer_text
+from planloom.agents.data_first import DataFirst, opened_files
 from planloom.agents.deliverables import hand_out
 from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.plan import Plan, Step
@@ -44,6 +44,14 @@ def test_agent_reaches_a_goal_with_a_model_and_tells_the_bill():
     assert (outcome.status, outcome.answer) == ("succeeded", "It is 42.")
     assert outcome.bill is not None
     assert outcome.bill.total.calls == 1
+
+
+def test_prompt_of_a_simple_goal_is_short_and_names_the_tools_of_planloom():
+    model = ScriptedModel(["a = double(21)"])
+    Agent(tools=[double], model=model).run("How much is 21 doubled?")
+    said = "\n".join(str(message) for message in model.requests[0].messages)
+    assert len(said) < 4_000  # below 1,000 tokens
+    assert "rank_categories" in said.rpartition("More tools, by name only:")[2]
 
 
 def test_one_model_serves_several_runs_of_an_agent():

@@ -7,9 +7,16 @@ import json
 import pytest
 
 from planloom import tool
-from planloom.planning.tool_offer import LIMIT, SMALL_LIMIT, SMALL_SCHEMA_CHARS, offer_tools
+from planloom.planning.tool_offer import (
+    LIMIT,
+    SMALL_LIMIT,
+    SMALL_SCHEMA_CHARS,
+    offer_tools,
+    spare_tools,
+)
 from planloom.tools.builtin import builtin_registry
 from planloom.tools.tool import AnyTool
+from planloom.values import TableRef
 
 BUILTIN = tuple(tool for tool in builtin_registry().tools() if tool.toolset != "reports")
 
@@ -97,3 +104,38 @@ def test_many_tools_of_the_user_are_searched():
     offer = offer_tools(own, "How strong is the wind?")
     assert names(offer.shown) == {"thing_77"}
     assert len(offer.more) == 99
+
+
+@tool
+def add(x: int, y: int) -> int:
+    """Add two numbers."""
+    return x + y
+
+
+@tool
+def load() -> TableRef:
+    """Load what was sold."""
+    raise NotImplementedError
+
+
+ALL = builtin_registry().tools()
+
+
+def test_a_plain_goal_is_planned_with_the_tools_of_the_user():
+    assert spare_tools((*ALL, add), "How much is 1 and 2?") == names(ALL)
+
+
+@pytest.mark.parametrize("goal", [
+    "How many rows does sales.csv have?", "Draw a chart of it", "把结果保存到文件", "分析数据",
+])  # fmt: skip
+def test_a_goal_of_data_or_files_is_planned_with_all_tools(goal: str):
+    assert not spare_tools((*ALL, add), goal)
+
+
+def test_what_a_goal_names_is_no_spare_tool():
+    assert "write_markdown_report" not in spare_tools((*ALL, add), "Write a report on adding")
+
+
+def test_nothing_is_spared_without_own_tools_or_where_they_give_tables():
+    assert not spare_tools(ALL, "How much is 1 and 2?")
+    assert not spare_tools((*ALL, load), "What sold best?")

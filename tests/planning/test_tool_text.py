@@ -108,6 +108,13 @@ def test_of_many_tools_those_that_fit_come_with_the_makers_of_their_inputs() -> 
     assert len(choice.others) == 41
 
 
+def test_spare_tools_are_told_by_name_unless_a_likely_one_needs_them() -> None:
+    registry = ToolRegistry([combine, load, draw])
+    choice = choose_tools(registry, "anything", spare=["combine", "load"])
+    assert set(choice.shown) == {load, draw}
+    assert choice.others == (combine,)
+
+
 def test_named_tools_are_always_shown_and_some_are_when_nothing_fits() -> None:
     registry = ToolRegistry([*filler(40), draw])
     assert draw in choose_tools(registry, "zzz", always=["draw"]).shown

@@ -45,6 +45,7 @@ from planloom.planning.reply_lines import (
     ReplyReader,
     read_json,
 )
+from planloom.planning.tool_offer import spare_tools
 from planloom.planning.tool_text import MAX_TOOLS, ToolChoice, choose_tools, tools_text, with_makers
 from planloom.tools.registry import ToolRegistry
 
@@ -75,7 +76,7 @@ class ModelPlanner:
     beginning. A run that another process began goes on with a new one, made from its records.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- each option is a keyword of its own
         self,
         model: ChatModel,
         registry: ToolRegistry,
@@ -83,6 +84,7 @@ class ModelPlanner:
         briefing: str = "",
         plan_format: PlanFormat = "lines",
         max_tools: int = MAX_TOOLS,
+        has_files: bool = True,
         max_output_chars: int = 10_000,
         max_plan_tokens: int | None = None,
         temperature: float | None = None,
@@ -98,6 +100,8 @@ class ModelPlanner:
             plan_format: "lines" are short and start while they are written; "json" is for models
                 that have to be held to a schema.
             max_tools: Of more tools only those that fit the goal are shown.
+            has_files: Whether files belong to the goals. Without, tools of Planloom are told by
+                name only where a goal speaks neither of data nor of files; see `spare_tools`.
             max_output_chars: Longest text of all results that one message shows.
             max_plan_tokens: Longest reply; None leaves it to the provider.
             temperature: Of the model; None leaves it to the provider.
@@ -109,6 +113,7 @@ class ModelPlanner:
         self._briefing = briefing
         self._format: PlanFormat = plan_format
         self._max_tools = max_tools
+        self._has_files = has_files
         # A quarter of the window in characters is far below it in tokens.
         self._max_output_chars = min(max_output_chars, model.traits.context_tokens // 4)
         self._max_plan_tokens = max_plan_tokens
@@ -153,8 +158,13 @@ class ModelPlanner:
         return talk
 
     def _choose(self, goal: str) -> ToolChoice:
+        spare = () if self._has_files else spare_tools(self._registry.tools(), goal)
         return choose_tools(
-            self._registry, f"{goal}\n{self._briefing}", limit=self._max_tools, always=_ALWAYS
+            self._registry,
+            f"{goal}\n{self._briefing}",
+            limit=self._max_tools,
+            always=_ALWAYS,
+            spare=spare,
         )
 
     def _load_check(self, choice: ToolChoice) -> None:

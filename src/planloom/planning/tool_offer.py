@@ -62,14 +62,15 @@ def offer_tools(
     come always while they are few; of Planloom's at most `limit`, none whose schema is longer than
     `max_schema_chars`, and those for tables and files only where the question is about such.
     """
-    builtin = {name for toolset in BUILTIN_TOOLSETS for name in toolset.tools}
-    own = [tool for tool in tools if tool.name not in builtin]
+    # By toolset too: a tool of the user may have taken the place of one of Planloom's.
+    builtin = {(toolset.name, name) for toolset in BUILTIN_TOOLSETS for name in toolset.tools}
+    own = [tool for tool in tools if (tool.toolset, tool.name) not in builtin]
     about_tables = with_table or bool(_SPEAKS_OF_TABLES.search(question))
     about_files = with_text or bool(not with_table and _SPEAKS_OF_FILES.search(question))
     fitting = [
         tool
         for tool in tools
-        if tool.name in builtin
+        if (tool.toolset, tool.name) in builtin
         and (about_tables or tool.toolset not in _TABLE_TOOLSETS)
         and (about_files or tool.toolset != "files")
         and (max_schema_chars is None or _schema_chars(tool) <= max_schema_chars)
@@ -78,6 +79,26 @@ def offer_tools(
     chosen = _chosen(fitting, question, core, limit)
     shown = [*_own_chosen(own, question), *chosen]
     return ToolOffer(shown=tuple(shown), more=tuple(tool for tool in tools if tool not in shown))
+
+
+def spare_tools(tools: Sequence[AnyTool], goal: str) -> frozenset[str]:
+    """Return the tools of Planloom that a goal without files hardly needs, by name.
+
+    None where the goal speaks of data or files, where a tool of the user's takes or gives tables,
+    pictures or files, and where the user has no tools: then those of Planloom are the means.
+    """
+    modules = {toolset.module for toolset in BUILTIN_TOOLSETS}
+    own = [tool for tool in tools if not tool.module.startswith("planloom.")]
+    builtin = [tool for tool in tools if tool.module in modules]
+    is_about_data = _SPEAKS_OF_TABLES.search(goal) or _SPEAKS_OF_FILES.search(goal)
+    if is_about_data or not own or any(_handles_objects(tool) for tool in own):
+        return frozenset()
+    wanted = named_by(goal, builtin)
+    return frozenset(tool.name for tool in builtin if tool not in wanted)
+
+
+def _handles_objects(tool: AnyTool) -> bool:
+    return bool(tool.result_kind) or any(parameter.kind for parameter in tool.inputs)
 
 
 def _own_chosen(own: Sequence[AnyTool], question: str) -> Sequence[AnyTool]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 
@@ -51,22 +51,35 @@ class ToolChoice:
 
 
 def choose_tools(
-    registry: ToolRegistry, goal: str, *, limit: int = MAX_TOOLS, always: Iterable[str] = ()
+    registry: ToolRegistry,
+    goal: str,
+    *,
+    limit: int = MAX_TOOLS,
+    always: Iterable[str] = (),
+    spare: Collection[str] = (),
 ) -> ToolChoice:
     """Return the tools that a goal is likely to need; all of them where they are few.
 
     What a chosen tool takes, such as a table, another one has to make: such tools come along.
-    `always` names tools that are shown whatever the goal is.
+    `always` names tools that are shown whatever the goal is, `spare` those of which a planner is
+    only told the names, unless a chosen tool needs what they make.
     """
     tools = registry.tools()
-    if len(tools) <= limit:
-        return ToolChoice(shown=tools)
+    likely = [tool for tool in tools if tool.name not in spare]
+    if len(likely) <= limit:
+        likely = [*likely, *_makers(likely, tools)]
+        return _choice(likely, tools)
     kept = [tool for tool in tools if tool.name in set(always)]
     query = " ".join(word for word in goal.split() if word.lower() not in _COMMON)
-    found = [tool for tool in registry.search(query, limit=_FOUND) if tool not in kept]
+    found = [tool for tool in registry.search(query, limit=_FOUND)
+             if tool in likely and tool not in kept]  # fmt: skip
     # A goal that shares no word with any tool still needs something to be planned with.
-    chosen = [*kept, *(found or tools[:_FOUND])][:limit]
+    chosen = [*kept, *(found or likely[:_FOUND])][:limit]
     chosen += _makers(chosen, tools)[: limit - len(chosen)]
+    return _choice(chosen, tools)
+
+
+def _choice(chosen: Sequence[AnyTool], tools: Sequence[AnyTool]) -> ToolChoice:
     shown = tuple(tool for tool in tools if tool in chosen)
     return ToolChoice(shown=shown, others=tuple(tool for tool in tools if tool not in chosen))
 

@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from planloom.errors import ToolError
-from planloom.tools.outcomes import failed
+from planloom.tools.outcomes import BrokenPromiseError, checked, failed
 from planloom.tools.tool import tool
 
 
@@ -42,3 +42,41 @@ def test_error_speaks_the_language_of_the_call():
     error = ToolError("No such column.", zh="没有这一列。")
     assert failed(write, error, "zh").error == "没有这一列。"
     assert failed(write, error).error == "No such column."
+
+
+def raised(error: Exception) -> Exception:
+    try:
+        raise error  # token = "secret"
+    except type(error) as caught:
+        return caught
+
+
+def test_exception_of_a_tool_speaks_to_the_model_without_its_code():
+    error = raised(ValueError("No customer called Bob; ask for the full name."))
+    result = failed(write, error)
+    assert result.error_kind == "crash"
+    assert result.error == (
+        "Tool 'write' failed: ValueError: No customer called Bob; ask for the full name."
+    )
+    assert result.raised_at.startswith(__file__)
+    assert failed(write, error, "zh").error.startswith("工具“write”执行失败：ValueError: ")
+
+
+def test_where_an_exception_was_raised_goes_to_the_log(caplog: pytest.LogCaptureFixture):
+    with caplog.at_level("INFO", "planloom"):
+        failed(write, raised(ValueError("x")))
+    assert "Traceback" in caplog.text
+
+
+@tool
+def give() -> str:
+    """Give."""
+    return ""
+
+
+def test_half_a_character_does_not_make_a_call_fail_that_was_made():
+    assert checked(give, "a\ud83db") == "a\ufffdb"
+    failed(write, ValueError("a\ud83db")).error.encode()
+    with pytest.raises(BrokenPromiseError) as broken:
+        checked(give, ["a\ud83db"])
+    failed(give, broken.value).error.encode()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from planloom.engine.json_value import JsonReader, JsonValue, one_of
-from planloom.tools.tool import Approval, Effect
+from planloom.tools.options import Approval, Effect, check_choice
 
 ApprovalRule = Literal["ask", "allow", "deny"]
 
@@ -30,6 +30,18 @@ class ApprovalPolicy:
     """Those that are not named keep their `DEFAULT_RULES`."""
     tools: Mapping[str, ApprovalRule] = field(default_factory=dict[str, ApprovalRule])
     """By name of the tool; wins over everything else."""
+
+    def __post_init__(self) -> None:
+        """Refuse misspelled rules.
+
+        Raises:
+            ConfigError: an effect or a rule is none that there is.
+        """
+        for effect, rule in self.effects.items():
+            check_choice(effect, get_args(Effect), "ApprovalPolicy: an effect")
+            check_choice(rule, get_args(ApprovalRule), f"ApprovalPolicy: the rule for '{effect}'")
+        for tool, rule in self.tools.items():
+            check_choice(rule, get_args(ApprovalRule), f"ApprovalPolicy: the rule for '{tool}'")
 
     def rule(self, tool: str, effect: Effect, approval: Approval = "policy") -> ApprovalRule:
         """Return what holds for a call; `approval` is the tool's own wish.

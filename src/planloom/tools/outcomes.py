@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
+import re
 import traceback
-from pathlib import Path
+from dataclasses import replace
 from typing import cast
 
 from planloom.errors import BudgetExhaustedError, InputError, ModelError, ToolError
@@ -15,6 +17,9 @@ from planloom.tools.result import ToolResult
 from planloom.tools.signature import type_text
 from planloom.tools.tool import AnyTool
 
+_log = logging.getLogger(__name__)
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _MAX_MESSAGE_CHARS = 2000
 
 
@@ -23,11 +28,16 @@ class BrokenPromiseError(Exception):
 
 
 def checked(tool: AnyTool, value: object) -> object:
-    """Return what a tool returned, unchanged, when it is of the promised type.
+    """Return what a tool returned when it is of the promised type.
+
+    In a plain text, halves of characters (lone surrogates) become U+FFFD: the call has had its
+    effect, and is not to fail for them.
 
     Raises:
         BrokenPromiseError: it is not, or it has no JSON form.
     """
+    if type(value) is str and not value.isascii():
+        value = _HALF_CHARACTER.sub("\ufffd", value)
     try:
         # Checked in its JSON form, where a tuple is a list and an Analysis is a TableRef.
         decode(encode(value), cast("type[object]", tool.result_type))
@@ -53,12 +63,15 @@ def failed(tool: AnyTool, error: BaseException, lang: Lang = "en") -> ToolResult
         return ToolResult.failure("cancelled", f"Tool '{tool.name}' cancelled itself.")
     if isinstance(error, BrokenPromiseError):
         return ToolResult.failure("crash", f"Tool '{tool.name}' has a bug. {_bounded(str(error))}")
+    # What the tool says is for its caller; where in its code it was raised is for its developer.
+    _log.info("Tool '%s' raised an exception.", tool.name, exc_info=error)
     said = traceback.format_exception_only(error)[-1].strip()
-    return ToolResult.failure(
-        "crash",
-        f"Tool '{tool.name}' has a bug and raised {_bounded(said)}{_where(error)}. "
-        "Other arguments may work; the bug itself has to be mended in the tool.",
+    failure = Note(
+        "Tool '{tool}' failed: {said}",
+        "工具“{tool}”执行失败：{said}",
+        {"tool": tool.name, "said": _bounded(said)},
     )
+    return replace(ToolResult.failure("crash", failure.text(lang)), raised_at=_where(error))
 
 
 def _system_text(tool: AnyTool, error: OSError, lang: Lang) -> str:
@@ -93,11 +106,10 @@ _OTHER_MEND = Note(
 
 def _where(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return ""
-    last = frames[-1]
-    return f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 3] + "..."
+    cut = text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 3] + "..."
+    # Half a character cannot be written to any record.
+    return cut.encode("utf-8", "backslashreplace").decode()

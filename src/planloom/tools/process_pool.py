@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from planloom.errors import ToolError
@@ -193,7 +194,8 @@ def _kill_group(process: asyncio.subprocess.Process) -> None:
 
 def _result(tool: AnyTool, reply: dict[str, JsonValue]) -> ToolResult:
     if "error" in reply:
-        return ToolResult.failure(cast("ErrorKind", reply["kind"]), str(reply["error"]))
+        failure = ToolResult.failure(cast("ErrorKind", reply["kind"]), str(reply["error"]))
+        return replace(failure, raised_at=str(reply.get("raised_at", "")))
     try:
         return ToolResult.success(decode(reply["value"], cast("type[object]", tool.result_type)))
     except ToolError as error:

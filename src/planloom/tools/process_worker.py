@@ -87,7 +87,7 @@ def _serve(request: Message, replies: BinaryIO) -> Message:
         value = encode(checked(tool, _run(lambda: tool.function(**arguments))))
     except BaseException as error:  # noqa: BLE001 -- also sys.exit() is a fault of the tool
         result = failed(tool, error, context.lang)
-        return _failure(result.error_kind, result.error)
+        return _failure(result.error_kind, result.error) | {"raised_at": result.raised_at}
     return {"value": value}
 
 

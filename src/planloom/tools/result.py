@@ -24,11 +24,14 @@ class ToolResult:
     error: str = ""
     """What went wrong, with the value, then what to do; "" after a success."""
     error_kind: ErrorKind = ""
-    """Who can act on it: `arguments` and `tool` speak to the caller, `crash` is a bug of the tool
-    (or the death of its process), `denied` means that nobody approved the call, `model` that a
-    language model gave no usable reply, `budget` that the run may spend no more."""
+    """Who can act on it: `arguments` and `tool` speak to the caller, `crash` is an exception of the
+    tool that was not meant for the caller (or the death of its process), `denied` means that nobody
+    approved the call, `model` that a language model gave no usable reply, `budget` that the run may
+    spend no more."""
     seconds: float = 0.0
     """Wall time of the call."""
+    raised_at: str = ""
+    """File and line where the tool raised what it was not meant to, for its developer."""
 
     @classmethod
     def success(cls, value: object, *, seconds: float = 0.0) -> ToolResult:

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from planloom.errors import ConfigError
 from planloom.tools.context import ToolContext
@@ -79,6 +79,52 @@ def check_signature(function: Callable[..., object], name: str) -> None:
         raise ConfigError(f"Tool '{name}' is a generator. Return a list in place of yielding.")
     for parameter in _raw_parameters(function):
         _check_parameter(parameter, name)
+
+
+def check_result(annotation: object, name: str) -> None:
+    """Refuse a type of results that has no JSON form, as far as the type alone tells.
+
+    Raises:
+        ConfigError: names the tool, the type and the mend.
+    """
+    for member in union_members(annotation):
+        origin, arguments = get_origin(member), get_args(member)
+        if member is bytes or member is bytearray or member is memoryview:
+            raise _no_json(name, member, "Return text, or write a file and return a FileRef.")
+        if sys.version_info < (3, 12) and _is_typing_dict(member):
+            raise _no_json(name, member, "Take TypedDict from typing_extensions.")
+        if origin is Literal:
+            continue
+        if _is_mapping(origin) and arguments and not _has_text_keys(arguments[0]):
+            raise _no_json(name, member, "Keys of JSON are texts: use dict[str, ...].")
+        for argument in arguments:
+            check_result(argument, name)
+
+
+def _no_json(tool: str, annotation: object, mend: str) -> ConfigError:
+    return ConfigError(
+        f"Tool '{tool}' returns {type_text(annotation)}, which has no JSON form. {mend}"
+    )
+
+
+def _is_typing_dict(annotation: object) -> bool:
+    return typing.is_typeddict(annotation) and type(annotation).__module__ == "typing"
+
+
+def _is_mapping(origin: object) -> bool:
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def _has_text_keys(annotation: object) -> bool:
+    return all(map(_is_text_key, union_members(annotation)))
+
+
+def _is_text_key(key: object) -> bool:
+    if get_origin(key) is Literal:
+        return all(isinstance(choice, str) for choice in get_args(key))
+    if key is Any or isinstance(key, TypeVar):
+        return True
+    return isinstance(key, type) and (key is object or issubclass(key, str))
 
 
 def _check_parameter(parameter: inspect.Parameter, tool: str) -> None:

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    overload,
+)
 
 from planloom.errors import ConfigError
 from planloom.tools import signature as _signature
+from planloom.tools.options import Approval, Effect, Isolation, check_choice, check_options
 from planloom.tools.signature import Parameter
 
 if TYPE_CHECKING:
     from planloom.tools.codec import JsonValue
     from planloom.tools.schema import ArgumentsSchema
 
-Effect = Literal["pure", "read", "write", "send", "exec"]
-"""What a call does to the world: nothing, reads it, changes files, sends to others, runs code."""
-Approval = Literal["policy", "always", "never"]
-"""Whether a user is asked first: as the policy for the effect says, always, or never."""
-Isolation = Literal["auto", "async", "thread", "process"]
-"""Where a call runs; "auto" puts coroutine functions on the event loop, others in a thread."""
-
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _REPEATABLE: tuple[Effect, ...] = ("pure", "read")
 _DEFAULT_RETRIES: Mapping[Effect, int] = {"read": 2}
 
@@ -68,10 +69,11 @@ class Tool(Generic[P, R_co]):
     """Names of the defining function that annotations mention; see `signature.local_names`."""
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_options(self)
         _check_limits(self)
         _check_isolation(self)
         _signature.check_signature(self.function, self.name)
+        _check_result(self)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Call the function as it is: no validation, no limit."""
@@ -210,6 +212,7 @@ def tool(  # noqa: PLR0913 -- each option is one field of Tool
     """
 
     def decorate(function: Callable[P, R_co], frame: _signature.Frame) -> Tool[P, R_co]:
+        check_choice(effect, get_args(Effect), "@tool: effect")  # others depend on it
         return Tool(
             name=name or getattr(function, "__name__", type(function).__name__),
             function=function,
@@ -237,12 +240,13 @@ def _default_toolset(function: Callable[..., object]) -> str:
     return "" if module == "__main__" else module.rpartition(".")[2]
 
 
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise ConfigError(
-            f"'{name}' cannot be the name of a tool: letters, digits and underscores only, "
-            "at most 64, no digit first. Choose one with @tool(name=...)."
-        )
+def _check_result(tool: AnyTool) -> None:
+    # Before the tool is ever called: its effect could not be taken back.
+    try:
+        result = tool.result_type
+    except ConfigError:
+        return  # names something that is defined further down; it is resolved when first needed
+    _signature.check_result(result, tool.name)
 
 
 def _check_limits(tool: AnyTool) -> None:

@@ -77,18 +77,21 @@ class ModelError(PlanloomError):
         transient: bool = False,
         retry_after_s: float | None = None,
         may_be_starting: bool = False,
+        sent: bool = True,
     ):
         """Say what happened; `status` is that of HTTP, None when no answer came.
 
         `transient` says whether the same request may work a little later, `retry_after_s` how
         long the provider asked to wait, `may_be_starting` that nothing listens at an address of
-        this machine: a server that was just started does so in a second or two.
+        this machine: a server that was just started does so in a second or two. `sent` is False
+        where no request was sent, so that there is nothing to pay.
         """
         super().__init__(message, zh=zh)
         self.status = status
         self.transient = transient
         self.retry_after_s = retry_after_s
         self.may_be_starting = may_be_starting
+        self.sent = sent
 
 
 class ContextWindowError(ModelError):

@@ -8,10 +8,12 @@ from planloom.budget import Budget, Limits
 from planloom.errors import BudgetExhaustedError, ConfigError, ModelError
 from planloom.events import Event, EventStream
 from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply, Usage
+from planloom.models.fallback import FallbackModel
 from planloom.models.history import History
 from planloom.models.messages import SystemMessage, UserMessage
 from planloom.models.metered import MeteredModel
 from planloom.models.prices import FREE, Price, set_by_user
+from planloom.models.retry import RetryingModel
 from planloom.models.scripted import ScriptedModel
 
 PRICE = set_by_user(1.0, 10.0)
@@ -370,3 +372,57 @@ def test_own_server_is_free():
     model, budget, _ = metered(ScriptedModel(["a"]), price=FREE, limits=Limits(max_cost=0.0))
     asyncio.run(model.reply(ask()))
     assert budget.bill().total.cost == 0.0
+
+
+DOWN = ModelError("down", zh="服务不可用", status=503, transient=True)
+SILENT = ModelError("no answer", zh="没有回答", transient=True)
+REFUSED = ModelError("nothing listens", may_be_starting=True, sent=False)
+
+
+async def no_wait(_seconds: float) -> None: ...
+
+
+@pytest.mark.parametrize("by_stream", [False, True])
+def test_each_try_is_a_call_of_its_own(by_stream: bool):
+    tries = RetryingModel(ScriptedModel([DOWN, SILENT, "ok"]), sleep=no_wait)
+    model, budget, events = metered(tries)
+    if by_stream:
+        asyncio.run(drain(model.stream(ask())))
+    else:
+        asyncio.run(model.reply(ask()))
+    assert budget.bill().total.calls == 3
+    refused, silent, answered = calls_of(events)
+    assert refused["prompt_tokens"] == 0
+    assert silent["prompt_tokens"] == answered["prompt_tokens"] != 0
+    assert budget.remaining() == Limits()
+
+
+def test_tries_end_at_the_limit_of_calls_and_the_error_says_why():
+    script = ScriptedModel([DOWN, DOWN, "ok"])
+    model, budget, _ = metered(RetryingModel(script, sleep=no_wait), limits=Limits(max_calls=2))
+    with pytest.raises(BudgetExhaustedError, match=r"down It was not tried again: .*max-calls"):
+        asyncio.run(model.reply(ask()))
+    assert (len(script.requests), budget.bill().total.calls) == (2, 2)
+
+
+def test_nothing_is_billed_where_nothing_was_sent():
+    model, budget, events = metered(RetryingModel(ScriptedModel([REFUSED] * 3), sleep=no_wait))
+    with pytest.raises(ModelError, match="nothing listens"):
+        asyncio.run(model.reply(ask()))
+    total = budget.bill().total
+    assert (total.calls, total.tokens, total.cost) == (0, 0, 0.0)
+    assert [call["error"] for call in calls_of(events)] == ["ModelError: nothing listens"] * 3
+
+
+def test_a_script_that_ran_out_costs_nothing():
+    model, budget, _ = metered(ScriptedModel([]), limits=Limits(max_calls=1))
+    with pytest.raises(ModelError, match="run out"):
+        asyncio.run(model.reply(ask()))
+    assert budget.remaining().max_calls == 1
+
+
+def test_a_model_that_takes_over_is_a_call_more():
+    chain = FallbackModel([ScriptedModel([DOWN], name="a"), ScriptedModel(["ok"], name="b")])
+    model, budget, _ = metered(chain)
+    asyncio.run(model.reply(ask()))
+    assert [(line.model, line.calls) for line in budget.bill().lines] == [("a", 1), ("b", 1)]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
+from planloom.errors import ModelError
 from planloom.models.history import History
 from planloom.models.messages import AssistantMessage, ToolCall
 
 Json: TypeAlias = (
     "Mapping[str, Json] | list[Json] | tuple[Json, ...] | str | int | float | bool | None"
 )
+BeforeRetry = Callable[[ModelError], Awaitable[None]]
 FinishReason = Literal["stop", "tool_calls", "length", "content_filter", "other"]
 ToolChoice = Literal["auto", "none", "required"]
 
@@ -49,6 +51,9 @@ class ChatRequest:
     """Longest reply; None leaves it to the provider."""
     temperature: float | None = None
     """None leaves it to the provider."""
+    before_retry: BeforeRetry | None = field(default=None, compare=False, repr=False)
+    """Awaited by models that try again or ask another one, before each further try: it is told
+    why the last one failed, and may raise `BudgetExhaustedError` to forbid the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,6 +93,7 @@ def _error(endpoint: Endpoint, advice: _Advice, reason: str, seconds: float) -> 
         zh=advice.zh.format(url=url, model=model, reason=reason, s=seconds),
         transient=advice.transient,
         may_be_starting=advice is _REFUSED and _is_local(url),
+        sent=advice in {_SILENT, _BROKEN_OFF},
     )
 
 

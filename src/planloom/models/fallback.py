@@ -90,7 +90,7 @@ class FallbackModel:
             try:
                 reply = await self._models[index].reply(request)
             except ModelError as error:
-                self._pass_over(index, following, error)
+                await self._pass_over(index, following, error, request)
             else:
                 self._rests_until.pop(index, None)
                 return reply
@@ -112,7 +112,7 @@ class FallbackModel:
             except ModelError as error:
                 if has_begun:
                     raise
-                self._pass_over(index, following, error)
+                await self._pass_over(index, following, error, request)
             else:
                 self._rests_until.pop(index, None)
                 return
@@ -128,8 +128,12 @@ class FallbackModel:
         rests = {index for index, until in self._rests_until.items() if until > now}
         return sorted(range(len(self._models)), key=lambda index: index in rests)
 
-    def _pass_over(self, index: int, following: int | None, error: ModelError) -> None:
+    async def _pass_over(
+        self, index: int, following: int | None, error: ModelError, request: ChatRequest
+    ) -> None:
         """Let a failed model rest and tell who is next; raise `error` when nobody is."""
+        if following is not None and request.before_retry is not None:
+            await request.before_retry(error)
         # A conversation that is too long says nothing about the model's health.
         if not isinstance(error, ContextWindowError):
             self._rests_until[index] = self._clock() + self._rest_s

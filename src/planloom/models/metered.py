@@ -139,7 +139,9 @@ class MeteredModel:
         """
         call = await self._begin(request)
         try:
-            reply = await _before(self._deadline(), self._model.reply(call.request))
+            # Every try is a call of its own, whoever makes it.
+            request = self._told_of_tries(call)
+            reply = await _before(self._deadline(), self._model.reply(request))
         except BaseException as error:
             self._fail(call, error)
             raise
@@ -153,7 +155,7 @@ class MeteredModel:
         """
         call = await self._begin(request)
         deadline = self._deadline()
-        items = self._model.stream(call.request)
+        items = self._model.stream(self._told_of_tries(call))
         try:
             while (item := await _before(deadline, anext(items, None))) is not None:
                 if isinstance(item, str):
@@ -189,6 +191,23 @@ class MeteredModel:
             # By looking, as those who settle may run in other threads and event loops.
             await self._sleep(_LOOKS_AGAIN_S)
             waited_s += _LOOKS_AGAIN_S
+
+    def _told_of_tries(self, call: _Call) -> ChatRequest:
+        """Return the request of a call, with what settles each try that fails."""
+        above = call.request.before_retry
+
+        async def before_retry(error: ModelError) -> None:
+            self._fail(call, error)
+            try:
+                following = await self._begin(call.request)
+            except BudgetExhaustedError as used_up:
+                raise _after(error, used_up) from error
+            call.reservation, call.started = following.reservation, following.started
+            call.is_settled = False
+            if above is not None:
+                await above(error)
+
+        return replace(call.request, before_retry=before_retry)
 
     def _worst(self, request: ChatRequest) -> tuple[ChatRequest, int, Spend]:
         """Return the request as bounded by what is left, its estimated tokens, its worst case."""
@@ -258,11 +277,18 @@ class MeteredModel:
         if call.is_settled:
             return
         refused = isinstance(error, ModelError) and (error.status or 0) >= 400 and not call.pieces
+        unsent = isinstance(error, ModelError) and not error.sent and not call.pieces
         usage = Usage(
-            prompt_tokens=0 if refused else call.prompt_tokens,
+            prompt_tokens=0 if refused or unsent else call.prompt_tokens,
             completion_tokens=text_tokens("".join(call.pieces)),
-            estimated=not refused,
+            estimated=not (refused or unsent),
         )
+        if unsent:
+            call.is_settled = True
+            self._budget.release(call.reservation)
+            spent = Spend(cost=0.0, seconds=self._clock() - call.started)
+            self._tell(call, usage, spent, self.name, None, _told(error))
+            return
         self._settle(call, usage, self.name, error=_told(error))
         if isinstance(error, BudgetExhaustedError):
             self._tell_exhausted(error)
@@ -382,6 +408,15 @@ async def _before(deadline: float | None, answer: Awaitable[T]) -> T:
             zh="调用模型期间达到了时间上限，该调用已中断。如需继续，请调高 --max-time。",
             limit="max_seconds",
         ) from error
+
+
+def _after(failure: ModelError, used_up: BudgetExhaustedError) -> BudgetExhaustedError:
+    """Return why there is no further try, with why one was needed."""
+    return BudgetExhaustedError(
+        f"{failure} It was not tried again: {used_up}",
+        zh=f"{failure.text('zh')} 未再重试：{used_up.text('zh')}",
+        limit=used_up.limit,
+    )
 
 
 def _told(error: BaseException | None) -> str:

@@ -119,7 +119,7 @@ class RetryingModel:
             try:
                 return await self._model.reply(request)
             except ModelError as error:
-                waited_s += await self._wait_after(error, attempt, waited_s)
+                waited_s += await self._wait_after(error, attempt, waited_s, request)
         raise AssertionError("the last attempt returns or raises")
 
     async def stream(self, request: ChatRequest, /) -> AsyncIterator[str | Reply]:
@@ -139,7 +139,7 @@ class RetryingModel:
             except ModelError as error:
                 if has_begun:
                     raise
-                waited_s += await self._wait_after(error, attempt, waited_s)
+                waited_s += await self._wait_after(error, attempt, waited_s, request)
             else:
                 return
 
@@ -147,11 +147,14 @@ class RetryingModel:
         """Close the model."""
         await self._model.close()
 
-    async def _wait_after(self, error: ModelError, attempt: int, waited_s: float) -> float:
+    async def _wait_after(
+        self, error: ModelError, attempt: int, waited_s: float, request: ChatRequest
+    ) -> float:
         """Wait until the next try may be made; return the seconds waited.
 
         Raises:
             ModelError: `error`, when no further try is to be made.
+            BudgetExhaustedError: no further try can be paid for.
         """
         left_s = self._max_wait_s - waited_s
         if attempt > self._retries or not _may_help(error, attempt):
@@ -161,6 +164,8 @@ class RetryingModel:
         wait_s = min(self._delay_s(error, attempt), left_s)
         if wait_s <= 0 < self._base_delay_s and error.retry_after_s is None:
             raise error
+        if request.before_retry is not None:
+            await request.before_retry(error)
         if self._announce is not None:
             is_bounded = attempt < self._retries and wait_s >= left_s > 0
             self._announce(
@@ -198,4 +203,5 @@ def _too_long_to_wait(error: ModelError, asked_s: float, max_wait_s: float) -> M
         "请稍后再试，或调大 PLANLOOM_RATE_LIMIT_RETRY_MAX_WAIT_S。",
         status=error.status,
         retry_after_s=asked_s,
+        sent=error.sent,
     )

@@ -132,6 +132,7 @@ class ScriptedModel:
             f"holds {scripted}. Add a reply to the script, or find out why there were more calls.",
             zh=f"模型 {self._name!r} 的脚本已用完：这是第 {number} 次调用，而脚本只准备了 "
             f"{scripted} 条回复。请补充回复，或检查调用次数为何超出预期。",
+            sent=False,
         )
 
 
@@ -188,7 +189,7 @@ def _parse_line(record: object) -> ScriptedReply:
         raise TypeError("not an object")
     fields = cast("Mapping[str, object]", record)
     if set(fields) == {"error"}:
-        return ModelError(_text(fields, "error"))
+        return ModelError(_text(fields, "error"), sent=False)
     if not {"text", "tool_calls"} & set(fields):
         raise ValueError("neither text, nor tool_calls, nor error alone")
     if unknown := set(fields) - _KNOWN_KEYS:

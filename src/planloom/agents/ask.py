@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from planloom.models.chat_model import ChatModel
 from planloom.models.messages import ImagePart
 from planloom.models.metered import MeteredModel
 from planloom.notes import Lang, Note
+from planloom.planning.checked_answers import answer_doubt
 from planloom.planning.personal_mask import PersonalDataMask
 from planloom.planning.react.finding import FindingToolbox
 from planloom.planning.react.loop import ReactLoop
@@ -254,6 +256,8 @@ def _answer_tool(
             # A failed step for the record; who called gets the error itself, with its traceback.
             keep.ending.bug = error
             raise ToolError(f"The loop could not go on: {_said(error)}") from error
+        doubt = await asyncio.to_thread(_numbers_doubt, request, outcome)
+        outcome = replace(outcome, problem=outcome.problem or doubt)
         keep(outcome)
         return _result(replace(outcome, answer=keep.mask.restored(outcome.answer)), request.lang)
 
@@ -262,6 +266,15 @@ def _answer_tool(
 
 def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]
+
+
+def _numbers_doubt(request: QuestionRequest, outcome: ReactOutcome) -> Note | None:
+    """Return which numbers of an answer nothing gave that the model has seen."""
+    if not outcome.is_answered or any(map(_image_type, request.files)):
+        return None  # what a picture shows is not known here
+    actions = (action for turn in outcome.trajectory for action in turn.actions)
+    seen = [action.observation.text for action in actions if action.observation.ok]
+    return answer_doubt(outcome.answer, seen, said=request.question, has_files=bool(request.files))
 
 
 def _result(outcome: ReactOutcome, lang: Lang) -> LoopResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from planloom.engine.plan import Plan
@@ -52,28 +52,38 @@ class CheckedAnswers:
         last = view.plans[-1] if view.plans else None
         if last is None or view.failures or not all(s.id in view.results for s in last.steps):
             return None
-        doubts = {
-            step: numbers_note(found).text(self._lang) for step, found in self._doubtful(last, view)
-        }
+        doubts = {step: doubt.text(self._lang) for step, doubt in self._doubtful(last, view)}
         # The same calls count as done.
         return replace(last, given_up={**last.given_up, **doubts}) if doubts else None
 
-    def _doubtful(self, plan: Plan, view: TaskView) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def _doubtful(self, plan: Plan, view: TaskView) -> Iterator[tuple[str, Note]]:
         tools = _tools(view)
         worded = [step for step in plan.outputs if tools.get(step) in _WORDED]
         if not worded:
             return
         results = [view.value(step) for step in view.results if tools.get(step) not in _WORDED]
-        if not self._has_files and not gives_numbers(results):
-            return
         for step in worded:
-            if found := unsourced_numbers(str(view.value(step)), results, [view.goal]):
-                yield step, found
+            answer = str(view.value(step))
+            doubt = answer_doubt(answer, results, said=view.goal, has_files=self._has_files)
+            if doubt:
+                yield step, doubt
+
+
+def answer_doubt(answer: str, seen: Sequence[object], *, said: str, has_files: bool) -> Note | None:
+    """Return what a user is told of an answer whose numbers neither results nor `said` give.
+
+    None where all have a source, or where there is nothing to compare with: no files, and no
+    number in what was `seen`.
+    """
+    if not has_files and not gives_numbers(seen):
+        return None
+    found = unsourced_numbers(answer, seen, [said])
+    return numbers_note(found) if found else None
 
 
 def numbers_note(numbers: tuple[str, ...]) -> Note:
     """Return what a user is told of numbers without a source."""
-    more = ("; …") if len(numbers) > _SHOWN else ""
+    more = "; …" if len(numbers) > _SHOWN else ""
     shown = "; ".join(numbers[:_SHOWN]) + more
     return Note(_NUMBERS.en, _NUMBERS.zh, {"numbers": shown})
 

@@ -328,6 +328,8 @@ def _shares(numbers: Sequence[float]) -> Iterator[float]:
     for number in numbers:
         if number <= 100:
             yield 100 - number
+        if number <= 1:
+            yield 100 - 100 * number
     for one, other in combinations(numbers, 2):
         yield abs(other - one)
         if one + other <= 100:

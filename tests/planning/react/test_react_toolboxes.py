@@ -419,3 +419,19 @@ def test_secrets_are_masked_in_the_trajectory(tmp_path: Path, asks: Any) -> None
     record = (tmp_path / "step" / TRAJECTORY_FILE).read_text("utf-8")
     assert "welcome" in record
     assert "sk-1" not in record
+
+
+def test_what_was_sent_is_not_sent_again(tmp_path: Path, asks: Any) -> None:
+    runs.clear()
+    same = ("send", {"text": "hello"})
+    model = ScriptedModel([asks(same, same, same), asks(same, ("send", {"text": "bye"})), "Done."])
+
+    async def work() -> None:
+        async with recorded(tmp_path, policy=ApprovalPolicy(effects={"send": "allow"})) as box:
+            await ReactLoop(model, box).run("Send hello.")
+
+    run(work())
+    assert runs == ["hello", "bye"]
+    told = [m.text for m in model.requests[1].messages if isinstance(m, ToolMessage)]
+    assert [text.startswith("Not done again") for text in told] == [False, True, True]
+    assert "sent" in told[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
 from planloom.engine.protocols import Approver
@@ -60,7 +61,8 @@ class ApprovalGate:
         asked = await request()
         if self.tell:
             self.tell(asked, None)
-        decision: object = await self.approver.ask(asked) if self.approver else None
+        answer = await self.approver.ask(asked) if self.approver else None
+        decision = cast("object", answer)  # an approver without types may return anything
         if decision is None:
             return None
         if not isinstance(decision, Decision):

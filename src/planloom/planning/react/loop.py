@@ -11,6 +11,7 @@ from planloom.errors import BudgetExhaustedError, ModelError
 from planloom.models.chat_model import ChatModel, ChatRequest, Json
 from planloom.models.messages import AudioPart, ImagePart
 from planloom.planning.react.conversation import Conversation, is_too_long, opening, system_text
+from planloom.planning.react.once import OnceToolbox
 from planloom.planning.react.paging import PagedToolbox
 from planloom.planning.react.reading import Turn, json_mode_schema, json_mode_text, read, wants_json
 from planloom.planning.react.run_state import BROKEN_OFF, Checkers, RunState
@@ -117,7 +118,7 @@ class ReactLoop:
         traits = self._model.traits
         reserved = min(self._max_reply_tokens or _REPLY_TOKENS, traits.context_tokens // 4)
         toolbox = PagedToolbox(
-            self._toolbox, min(self._max_output_chars, traits.context_tokens // 2)
+            OnceToolbox(self._toolbox), min(self._max_output_chars, traits.context_tokens // 2)
         )
         has_tools = self._max_iterations > 1 and bool(toolbox.specs)
         spelled = json_mode_text(toolbox.specs) if has_tools and not traits.tools else ""

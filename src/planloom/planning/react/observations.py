@@ -9,18 +9,19 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from planloom.errors import ToolError
-from planloom.models.chat_model import Json, ToolSpec
+from planloom.models.chat_model import Json
 from planloom.planning.mask import UNMASKED, Mask
+from planloom.planning.react.once import OfferedTool
 from planloom.tools import codec
 from planloom.tools.tool import AnyTool
 from planloom.values import FileRef, ImageRef, TableRef
 
 
-def spec_of(tool: AnyTool) -> ToolSpec:
+def spec_of(tool: AnyTool) -> OfferedTool:
     """Return a tool as a model is told of it; the first use of a tool builds its schema."""
     # Two names of one thing: what JSON is, with lists that may and may not be altered.
     parameters = cast("Mapping[str, Json]", tool.arguments_schema.for_models)
-    return ToolSpec(tool.name, tool.description, parameters)
+    return OfferedTool(tool.name, tool.description, parameters, tool.effect, tool.idempotent)
 
 
 async def rendered(value: object, mask: Mask = UNMASKED) -> str:

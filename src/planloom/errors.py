@@ -3,6 +3,7 @@
 PlanloomError
  ├─ ConfigError          the user can: a setting, an option, a missing package
  ├─ InputError           the user can: a file or goal that cannot be worked with
+ │   └─ UsageError       before anything is begun: a file that is not there, an empty goal
  ├─ ToolError            the caller of a tool can (a model, a plan): becomes a failed ToolResult
  │   ├─ UnknownToolError
  │   ├─ ArgumentError    the arguments do not fit the tool's schema
@@ -43,6 +44,10 @@ class ConfigError(PlanloomError):
 
 class InputError(PlanloomError):
     """A file or a goal cannot be worked with; the message says what the user can do."""
+
+
+class UsageError(InputError):
+    """A call cannot even begin: a file is not there, a goal is empty, a target is no folder."""
 
 
 class ToolError(PlanloomError):

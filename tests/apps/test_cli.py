@@ -79,9 +79,9 @@ def test_wrong_use_exits_2_with_a_hint(arguments: tuple[str, ...], message: str,
 
 
 @pytest.mark.parametrize("command", ["report", "profile"])
-def test_missing_file_exits_1_and_says_so(command: str, tmp_path: Path):
+def test_missing_file_exits_2_and_says_so(command: str, tmp_path: Path):
     done = run(command, "nowhere.csv", cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "nowhere.csv" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -56,6 +56,10 @@ class Command:
         """Press Ctrl-C: a terminal signals the command with all its children."""
         os.killpg(self.process.pid, signal.SIGINT)
 
+    def terminate(self) -> None:
+        """Ask the command to end, as service managers do: its children are not told."""
+        self.process.terminate()
+
     def end(self) -> tuple[int, str]:
         """Return the exit code and what was said on stderr, once no process is left."""
         out, said = self.process.communicate(timeout=60)
@@ -136,6 +140,27 @@ def test_ctrl_c_during_a_model_call(name: str, tmp_path: Path, scripted_server: 
     assert at_work.task["status"] == "cancelled"
     assert str(next((tmp_path / "home" / "runs").iterdir())) in said
     assert set(at_work.states().values()) <= {"cancelled"}
+
+
+@pytest.mark.parametrize("ctrl_c", [signal.SIG_DFL, signal.SIG_IGN])
+def test_sigterm_is_like_ctrl_c_with_its_own_exit_code(
+    ctrl_c: signal.Handlers, tmp_path: Path, scripted_server: Server
+):
+    scripted_server.pieces(streamed(LINES), then=for_ever)
+    scripted_server.hang()
+    before = signal.signal(signal.SIGINT, ctrl_c)  # children inherit what is ignored
+    try:
+        with command(tmp_path, scripted_server, "run", "best shop?", "notes.txt") as at_work:
+            at_work.wait_for(step="w", state="running")
+            at_work.terminate()
+            code, said = at_work.end()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert code == 143
+    assert at_work.task["status"] == "cancelled"
+    assert at_work.states() == {"p": "succeeded", "w": "cancelled"}
+    assert "Cancelled." in said
+    assert "Model use: " in said
 
 
 def test_ctrl_c_while_a_plan_is_written_and_its_first_steps_run(

@@ -247,9 +247,9 @@ def test_wrong_options_exit_2(run: Shell, arguments: tuple[str, ...], words: str
 
 @pytest.mark.parametrize("command", ["run", "ask"])
 def test_an_empty_goal_and_a_missing_file_are_refused(run: Shell, command: str, folder: Path):
-    assert run(folder, [PLAN], command, "  ").returncode == 1
+    assert run(folder, [PLAN], command, "  ").returncode == 2
     done = run(folder, [PLAN], command, "goal", "sale.csv")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Did you mean 'sales.csv'" in done.stderr
 
 
@@ -393,3 +393,11 @@ def test_limits_come_from_the_environment_too(
     assert "Model use: 1 call," in done.stderr
     done = run(folder, [NOTES_PLAN, "B."], "run", "best shop?", "notes.txt", "--max-calls", "2")
     assert (done.returncode, done.stdout) == (0, "B.\n"), done.stderr
+
+
+def test_a_target_that_is_a_file_is_refused_before_the_model_is_paid(run: Shell, folder: Path):
+    (folder / "taken").write_text("x", encoding="utf-8")
+    done = run(folder, [FILE_PLAN], "run", "a note", "--out", "taken")
+    assert done.returncode == 2
+    assert "is a file" in done.stderr
+    assert not (folder / "home").exists()

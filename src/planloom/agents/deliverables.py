@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from planloom.analysis.export import export_csv
 from planloom.engine.artifacts import Artifact, ArtifactStore, refs_in
-from planloom.errors import InputError, ToolError
+from planloom.errors import InputError, ToolError, UsageError
 from planloom.tools.reports import ReportRef, SavedReport
 from planloom.values import FileRef, TableRef
 
@@ -27,6 +28,27 @@ def hand_out(results: Mapping[str, object], store: ArtifactStore, out: Path) -> 
         return tuple(_copies(results, store, out))
     except OSError as error:
         raise _not_writable(out, error) from error
+
+
+def check_out(out: Path) -> None:
+    """Refuse a folder that files cannot be copied to, before anything is paid for.
+
+    Raises:
+        UsageError: it is no folder, lies in none, or may not be written.
+    """
+    parent = next(path for path in (out, *out.parents) if path.exists())
+    if not parent.is_dir():
+        raise UsageError(
+            f"Files cannot be written to '{out}': '{parent}' is a file. "
+            "Choose another folder with --out.",
+            zh=f"无法将文件写入“{out}”：“{parent}”是文件。请用 --out 指定其他文件夹。",
+        )
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UsageError(
+            f"Files cannot be written to '{out}': no permission to write in '{parent}'. "
+            "Choose another folder with --out.",
+            zh=f"无法将文件写入“{out}”：没有“{parent}”的写权限。请用 --out 指定其他文件夹。",
+        )
 
 
 def _copies(results: Mapping[str, object], store: ArtifactStore, out: Path) -> Iterator[Path]:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from planloom.errors import InputError
+from planloom.errors import UsageError
 
 
 def existing_files(paths: Sequence[Path]) -> tuple[Path, ...]:
     """Return the absolute paths of files that are there and may be read, each once.
 
     Raises:
-        InputError: one is not; says what it is, or which name was meant.
+        UsageError: one is not; says what it is, or which name was meant.
     """
     return tuple(dict.fromkeys(existing_file(path) for path in paths))
 
@@ -24,23 +24,23 @@ def existing_file(path: Path) -> Path:
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
+        raise UsageError(
             f"The name of the file {str(path)!r} is no valid text. Rename it.",
             zh=f"文件名 {str(path)!r} 不是有效的文字，请重命名。",
         ) from error
     if path.is_dir():
-        raise InputError(
+        raise UsageError(
             f"'{path}' is a folder. Name the file inside it.",
             zh=f"“{path}”是文件夹，请指定其中的文件。",
         )
     if not path.is_file():
         near = _nearest(path)
-        raise InputError(
+        raise UsageError(
             f"There is no file '{path}'." + (f" Did you mean '{near}'?" if near else ""),
             zh=f"文件“{path}”不存在。" + (f"是否指“{near}”？" if near else ""),
         )
     if not os.access(path, os.R_OK):
-        raise InputError(
+        raise UsageError(
             f"'{path}' may not be read. Change its permissions.",
             zh=f"没有读取“{path}”的权限，请修改文件权限。",
         )

@@ -18,7 +18,7 @@ from planloom.agents.model_setup import open_model
 from planloom.agents.spending_limits import limits_of
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, policy_of
-from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
+from planloom.apps.ending import exit_code, required_goal, tell_bill, tell_cancelled, tell_end
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
 from planloom.apps.progress import progress
@@ -48,7 +48,7 @@ class AskChoices:
 def run(question: str, files: Sequence[Path], options: ModelOptions, choices: AskChoices) -> int:
     """Answer the question and return the exit code."""
     own = language_of(os.environ)
-    question = said_goal(question)
+    question = required_goal(question)
     settings = options.settings(max_iterations=choices.max_iterations)
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:

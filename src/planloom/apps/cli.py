@@ -17,10 +17,11 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from planloom.apps.chinese import in_chinese
-from planloom.apps.exit_codes import CANCELLED, FAILED, USAGE
+from planloom.apps.exit_codes import CANCELLED, FAILED, TERMINATED, USAGE
 from planloom.apps.language import language_of
 from planloom.apps.terminal import printable
-from planloom.errors import ConfigError, PlanloomError
+from planloom.apps.termination import Termination
+from planloom.errors import ConfigError, PlanloomError, UsageError
 from planloom.notes import Lang
 
 app = typer.Typer(
@@ -80,7 +81,13 @@ def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
     lang = language_of(os.environ)
     _use_utf8()
-    sys.exit(_run(lang))
+    termination = Termination()
+    try:
+        with termination.listening():
+            code = _run(lang)
+    except KeyboardInterrupt:  # before the command, or after it
+        code = CANCELLED
+    sys.exit(TERMINATED if termination.happened and code == CANCELLED else code)
 
 
 def _run(lang: Lang) -> int:
@@ -92,7 +99,7 @@ def _run(lang: Lang) -> int:
         return cast("int | None", command(standalone_mode=False)) or 0
     except PlanloomError as error:
         print(printable(error.text(lang)), file=sys.stderr)
-        return USAGE if isinstance(error, ConfigError) else FAILED
+        return USAGE if isinstance(error, ConfigError | UsageError) else FAILED
     except TyperException as error:
         print(f"planloom: {error.format_message()} See: planloom --help", file=sys.stderr)
         return USAGE

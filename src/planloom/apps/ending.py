@@ -12,6 +12,7 @@ from planloom.apps.terminal import printable
 from planloom.budget import Bill
 from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.task import RunStatus
+from planloom.errors import UsageError
 from planloom.notes import Lang, Note
 
 _MOST_KEPT = 10
@@ -20,6 +21,21 @@ _MOST_KEPT = 10
 def said_goal(text: str) -> str:
     """Return what a user typed as valid text, whatever bytes the shell passed on."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def required_goal(text: str) -> str:
+    """Return what a user typed as valid text.
+
+    Raises:
+        UsageError: nothing was typed.
+    """
+    goal = said_goal(text)
+    if not goal.strip():
+        raise UsageError(
+            'The goal or question is empty. Write it in quotes: planloom ask "..." FILE',
+            zh='目标或问题为空。请写在引号中，例如：planloom ask "……" 文件',
+        )
+    return goal
 
 
 def exit_code(status: RunStatus) -> int:
@@ -32,6 +48,11 @@ def tell_cancelled(bill: Bill, folder: Path, lang: Lang) -> int:
     _say(_CANCELLED, lang, folder=str(folder))
     tell_bill(bill, lang)
     return CANCELLED
+
+
+def tell_place(folder: Path, lang: Lang) -> None:
+    """Say on stderr where the record of a run is."""
+    _say(_ENDS["waiting"], lang, folder=str(folder))
 
 
 def tell_bill(bill: Bill, lang: Lang) -> None:

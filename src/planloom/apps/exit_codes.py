@@ -8,6 +8,8 @@ USAGE = 2
 PARTIAL = 3
 WAITING = 4
 CANCELLED = 130
+TERMINATED = 143
+"""Cancelled by SIGTERM: what shells say of a process that it ended."""
 
 BY_STATUS = {
     "succeeded": SUCCEEDED,

@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
+from planloom.agents.input_files import existing_file
 from planloom.analysis.loading.load import load_file
 from planloom.analysis.loading.results import LoadedFile, LoadedTable
 from planloom.analysis.numbers.formatting import show
@@ -17,7 +18,8 @@ from planloom.notes import Lang, Note
 
 
 def run(file: Path, *, json: bool, lang: Lang) -> int:
-    """Print the profile of a file; InputError where nothing can be read."""
+    """Print the profile of a file; InputError where there is none or nothing can be read."""
+    existing_file(file)
     with tempfile.TemporaryDirectory(prefix="planloom-profile-") as work:
         loaded = load_file(file, out=Path(work))
         parts = [_Part(table) for table in loaded.tables]

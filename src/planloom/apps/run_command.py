@@ -18,13 +18,21 @@ from planloom.agents.run_goal import GoalOutcome, run_goal
 from planloom.agents.spending_limits import limits_of
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, is_attended, policy_of
-from planloom.apps.ending import exit_code, said_goal, tell_bill, tell_cancelled, tell_end
+from planloom.apps.ending import (
+    exit_code,
+    required_goal,
+    tell_bill,
+    tell_cancelled,
+    tell_end,
+    tell_place,
+)
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
 from planloom.apps.plan_display import TerminalReview, preview_notes, preview_text
 from planloom.apps.progress import progress
 from planloom.apps.terminal import printable
 from planloom.engine.run_folder import new_run_id
+from planloom.errors import InputError
 from planloom.notes import Lang, Note
 from planloom.planning.goals.understanding import language_of as language_of_goal
 from planloom.tools.builtin import builtin_registry
@@ -50,8 +58,13 @@ class RunChoices:
 def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunChoices) -> int:
     """Run the goal and return the exit code."""
     own = language_of(os.environ)
-    goal = said_goal(goal)
+    goal = required_goal(goal)
     settings = options.settings()
+    if choices.out:
+        # Loads what reads tables: only where a folder is named.
+        from planloom.agents.deliverables import check_out
+
+        check_out(choices.out.absolute())
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:
         model = open_model(settings, limits_of(settings), announce=shown.say, lang=own)
@@ -80,7 +93,12 @@ def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunCho
             return tell_cancelled(model.budget.bill(), settings.home / "runs" / run_id, own)
     if request.plan_only or request.waits_for_review:
         return _show_plan(outcome, registry, choices, own)
-    _hand_over(outcome, choices, own)
+    try:
+        _hand_over(outcome, choices, own)
+    except InputError:  # the disk is full, say: what was paid for is in the run's folder
+        tell_place(outcome.finished.folder, own)
+        tell_bill(outcome.bill, own)
+        raise
     return exit_code(outcome.status)
 
 

@@ -95,5 +95,16 @@ def test_a_plan_that_cannot_be_read_has_to_be_edited_again(capsys: pytest.Captur
     assert "! " in capsys.readouterr().err
 
 
+def test_a_typo_is_asked_again():
+    approver = TerminalApprover(lang="en", hold=nullcontext, read=_reader("maybe\n", "y\n"))
+    assert asyncio.run(approver.ask(REQUEST)) == Decision(approved=True, by="terminal")
+    assert _review(_reader("maybe\n", "y\n"), str, _view()) is PLAN
+
+
+def test_a_plan_that_came_back_unchanged_is_said(capsys: pytest.CaptureFixture[str]):
+    assert _review(_reader("e\n", "y\n"), str, _view()) is PLAN
+    assert "not changed" in capsys.readouterr().err
+
+
 def test_a_plan_with_problems_cannot_be_approved_as_it_is():
-    assert _review(_reader("y\n"), str, _view(("Tool 'x' is unknown.",))) is None
+    assert _review(_reader("y\n", "n\n"), str, _view(("Tool 'x' is unknown.",))) is None

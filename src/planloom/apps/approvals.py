@@ -19,6 +19,8 @@ from planloom.tools.tool import Effect
 
 EFFECTS: tuple[Effect, ...] = get_args(Effect)
 _YES = {"y", "yes", "是", "好"}
+NO = {"", "n", "no", "否", "不"}
+"""What declines; Enter alone does."""
 
 
 def policy_of(allowed: Sequence[str], *, everything: bool) -> ApprovalPolicy:
@@ -56,6 +58,9 @@ class TerminalApprover:
             with self.hold():
                 print(_question(request, self.lang), end="", file=sys.stderr, flush=True)
                 answer = await asyncio.to_thread(self.read)
+                while answer and answer.strip().lower() not in _YES | NO:  # a typo is no answer
+                    print(f"{_PROMPT.text(self.lang)} ", end="", file=sys.stderr, flush=True)
+                    answer = await asyncio.to_thread(self.read)
         if not answer:
             return None
         return Decision(approved=answer.strip().lower() in _YES, by="terminal")

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from planloom.apps.approvals import NO
 from planloom.apps.terminal import printable
 from planloom.engine.plan import Plan
 from planloom.engine.protocols import TaskView
@@ -67,13 +68,20 @@ class TerminalReview:
         text, problems = plan_to_lines(plan, tools), view.problems
         while True:
             self._show(text, problems)
-            answer = self.read().strip().lower()
+            line = self.read()
+            answer = line.strip().lower()
             # A plan with problems has to be edited before it can be approved.
             if answer in _YES and not problems:
                 return plan
-            if answer not in _EDIT:
+            if not line or answer in NO:
                 return None
-            text = (self.edit or edit_in_editor)(text)
+            if answer not in _EDIT:
+                continue  # a typo does not throw away a plan that was paid for
+            edited = (self.edit or edit_in_editor)(text)
+            if edited == text:
+                print(_UNCHANGED.text(self.lang), file=sys.stderr)
+                continue
+            text = edited
             try:
                 plan, problems = parse_lines(text, tools), ()
             except PlanError as error:
@@ -102,6 +110,7 @@ _EDIT = {"e", "edit", "改"}
 _PLAN = Note("The plan:", "计划：")
 _ASK = Note("Run it? [y]es, [e]dit, [N]o:", "是否执行？[y] 执行，[e] 修改，[N] 放弃：")
 _MEND = Note("[e]dit again, or [N]o:", "[e] 继续修改，[N] 放弃：")
+_UNCHANGED = Note("The plan was not changed.", "计划未改动。")
 _APPROVALS = Note(
     "You would be asked before these steps: {steps}.", "执行前会就以下步骤征求同意：{steps}。"
 )

@@ -23,7 +23,8 @@ HEAVY = (
 
 def test_offered_names_are_those_listed_and_can_be_had():
     assert planloom.__all__ == [
-        "Agent", "Answer", "Outcome", "ReportOutcome", "ScriptedModel", "Tool", "ToolRegistry",
+        "Agent", "Answer", "ApprovalPolicy", "ApprovalRequest", "Decision", "Outcome",
+        "ReportOutcome", "ScriptedModel", "Tool", "ToolContext", "ToolError", "ToolRegistry",
         "report", "tool",
     ]  # fmt: skip
     for name in planloom.__all__:

@@ -13,25 +13,35 @@ if TYPE_CHECKING:
     from planloom.agents.ask import Answer as Answer
     from planloom.agents.report import ReportOutcome as ReportOutcome
     from planloom.agents.report import report as report
+    from planloom.engine.approval import ApprovalPolicy as ApprovalPolicy
+    from planloom.engine.approval import ApprovalRequest as ApprovalRequest
+    from planloom.engine.approval import Decision as Decision
+    from planloom.errors import ToolError as ToolError
     from planloom.models.scripted import ScriptedModel as ScriptedModel
+    from planloom.tools.context import ToolContext as ToolContext
     from planloom.tools.registry import ToolRegistry as ToolRegistry
     from planloom.tools.tool import Tool as Tool
     from planloom.tools.tool import tool as tool
 
 __version__ = "0.1.0"
 __all__ = [
-    "Agent", "Answer", "Outcome", "ReportOutcome", "ScriptedModel", "Tool", "ToolRegistry",
-    "report", "tool",
+    "Agent", "Answer", "ApprovalPolicy", "ApprovalRequest", "Decision", "Outcome", "ReportOutcome",
+    "ScriptedModel", "Tool", "ToolContext", "ToolError", "ToolRegistry", "report", "tool",
 ]  # fmt: skip
 
 # Loaded when first asked for, so that `import planloom` costs next to nothing.
 _HOMES = {
     "Agent": "planloom.agents.agent",
     "Answer": "planloom.agents.ask",
+    "ApprovalPolicy": "planloom.engine.approval",
+    "ApprovalRequest": "planloom.engine.approval",
+    "Decision": "planloom.engine.approval",
     "Outcome": "planloom.agents.agent",
     "ReportOutcome": "planloom.agents.report",
     "ScriptedModel": "planloom.models.scripted",
     "Tool": "planloom.tools.tool",
+    "ToolContext": "planloom.tools.context",
+    "ToolError": "planloom.errors",
     "ToolRegistry": "planloom.tools.registry",
     "report": "planloom.agents.report",
     "tool": "planloom.tools.tool",

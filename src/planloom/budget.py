@@ -226,7 +226,7 @@ class Budget:
 
     def _check(self, worst: Spend) -> None:
         if worst.cost is None and self.limits.max_cost is not None:
-            raise _price_unknown(self.limits.max_cost)
+            raise price_unknown(self.limits.max_cost)
         for name in self._set:
             if self._lacks(worst, name):
                 raise _exhausted(
@@ -339,15 +339,18 @@ class _Account:
         )
 
 
-def _price_unknown(max_cost: float) -> ConfigError:
+def price_unknown(max_cost: float) -> ConfigError:
+    """Return the error of a limit of money that cannot be kept."""
     return ConfigError(
         f"Spending is limited to {money(max_cost)}, and the price of this model is not known: "
         "no call was made. Set its price in US dollars per million tokens with "
         "PLANLOOM_PRICE_INPUT and PLANLOOM_PRICE_OUTPUT (price_input and price_output in "
-        "planloom.toml), or limit tokens instead, with --max-tokens.",
+        "planloom.toml), or limit tokens instead, with max_tokens "
+        "(--max-tokens).",
         zh=f"已限定费用不超过 {money(max_cost)}，但该模型的单价未知，因此未发起调用。请用 "
         "PLANLOOM_PRICE_INPUT 和 PLANLOOM_PRICE_OUTPUT（planloom.toml 中为 price_input 和 "
-        "price_output）设置每百万 token 的美元单价，或改用 --max-tokens 限制 token 数。",
+        "price_output）设置每百万 token 的美元单价，"
+        "或改用 max_tokens（--max-tokens）限制 token 数。",
     )
 
 
@@ -392,10 +395,10 @@ def _shortage(use: LimitUse, wanted: float, left: float) -> tuple[str, str]:
 
 
 _OPTIONS: dict[LimitName, str] = {
-    "max_cost": "--max-cost",
-    "max_tokens": "--max-tokens",
-    "max_calls": "--max-calls",
-    "max_seconds": "--max-time",
+    "max_cost": "max_cost (--max-cost)",
+    "max_tokens": "max_tokens (--max-tokens)",
+    "max_calls": "max_calls (--max-calls)",
+    "max_seconds": "max_time_s (--max-time)",
 }
 _UNITS: dict[LimitName, tuple[str, str, str, str]] = {
     "max_tokens": ("token", "tokens", "个 token ", "个"),

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from planloom.agents.agent_options import (
+    PathLike,
+    check_amount,
+    check_keepable,
+    check_language,
+    check_planner,
+    paths_of,
+    tools_of,
+)
 from planloom.notes import Lang
 
 if TYPE_CHECKING:
+    from planloom.agents.approvers import AnyApprover
     from planloom.agents.ask import Answer
     from planloom.agents.model_setup import ModelSetup
     from planloom.agents.running import FinishedRun, RunSetup
@@ -41,6 +52,8 @@ class Outcome:
     status: RunStatus
     results: dict[str, object]
     """What the output steps gave, by step."""
+    kept: dict[str, object]
+    """What else was made, by step, where the run had to end before its outputs."""
     missing: tuple[str, ...]
     """What could not be made, and why."""
     folder: Path
@@ -50,13 +63,21 @@ class Outcome:
     bill: Bill | None = None
     """What models have taken; None for a run without one."""
 
+    @property
+    def problem(self) -> str:
+        """Why the run is no whole success; "" when it is."""
+        return " ".join(self.missing)
+
+    def __repr__(self) -> str:
+        return f"Outcome(run={self.run!r}, status={self.status!r}, answer={self.answer!r:.80})"
+
 
 class Agent:
     """Reaches goals and answers questions with a model, or runs plans, with a set of tools."""
 
     def __init__(  # noqa: PLR0913 -- each option is a keyword of its own
         self,
-        tools: Sequence[AnyTool] = (),
+        tools: Sequence[AnyTool | Callable[..., object]] = (),
         *,
         model: str | ChatModel | None = None,
         base_url: str | None = None,
@@ -68,37 +89,50 @@ class Agent:
         planner: Planner | None = None,
         builtin_tools: bool = True,
         policy: ApprovalPolicy | None = None,
-        approver: Approver | None = None,
-        home: str | os.PathLike[str] | None = None,
-        readable: Sequence[str | os.PathLike[str]] = (),
-        writable: Sequence[str | os.PathLike[str]] = (),
+        approver: AnyApprover | None = None,
+        home: PathLike | None = None,
+        readable: Sequence[PathLike] = (),
+        writable: Sequence[PathLike] = (),
         send_personal_data: bool = False,
         lang: Lang = "en",
     ):
         """Set up an agent; nothing runs and nothing is read yet.
 
         Args:
-            tools: Functions decorated with `@tool`.
-            model: Name of a language model, or one that you made, such as a `ScriptedModel`; by
-                default that of the settings (PLANLOOM_MODEL), if any. Plans need none.
+            tools: Functions, best decorated with `@tool`. One takes the place of a tool of Planloom
+                that has the same name.
+            model: Name of a language model, or one that you made, such as a `ScriptedModel`, which
+                you close; by default that of the settings (PLANLOOM_MODEL), if any. Plans need
+                none.
             base_url: Address of an OpenAI-compatible service, for a model that is named.
             max_cost: Most US dollars that the models of one run may cost.
             max_tokens: Most tokens of one run, prompts and completions together.
             max_calls: Most calls of models of one run.
             max_time_s: Longest run, in seconds.
             max_iterations: Most turns of the model in `ask`; by default the setting (10).
-            planner: Turns a goal into plans, in place of the model.
+            planner: Turns a goal into plans, in place of the model. Of the limits, only
+                `max_time_s` holds for it.
             builtin_tools: Whether the tools of Planloom can be used too.
             policy: Which effects need a person's word before they happen.
-            approver: Asks that person.
+            approver: Asks that person: a function, or an object with a method `ask`, async or not,
+                that takes an `ApprovalRequest` and returns a `Decision`, a bool, or None when
+                nobody can be asked now.
             home: Folder for runs; by default the setting `home` (PLANLOOM_HOME, else .planloom).
             readable: Files and folders that tools may read besides the current folder.
             writable: Folders that tools may write to besides the run's own.
             send_personal_data: Whether names, mail addresses, phone, identity and card numbers in
                 files and results may go to the model; by default it sees stand-ins for them.
             lang: Language of what tools write for people.
+
+        Raises:
+            ConfigError: an option is of the wrong kind.
         """
-        self._tools = tuple(tools)
+        _check_numbers(max_cost, max_tokens, max_calls, max_time_s, max_iterations)
+        check_language(lang)
+        check_planner(planner)
+        if model is not None and not isinstance(model, str):
+            _check_model(model)
+        self._tools = tools_of(tools)
         self._model = model
         self._base_url = base_url
         self._limits = (max_cost, max_tokens, max_calls, max_time_s)
@@ -106,10 +140,10 @@ class Agent:
         self._planner = planner
         self._builtin_tools = builtin_tools
         self._policy = policy
-        self._approver = approver
+        self._approver = None if approver is None else _as_approver(approver)
         self._home = None if home is None else Path(home)
-        self._readable = tuple(Path(path).absolute() for path in readable)
-        self._writable = tuple(Path(path).absolute() for path in writable)
+        self._readable = tuple(path.absolute() for path in paths_of("readable", readable))
+        self._writable = tuple(path.absolute() for path in paths_of("writable", writable))
         self._send_personal_data = send_personal_data
         self._lang: Lang = lang
         self._registry: ToolRegistry | None = None
@@ -127,14 +161,14 @@ class Agent:
 
         registry = builtin_registry() if self._builtin_tools else ToolRegistry()
         for tool in self._tools:
-            registry.register(tool)
+            registry.register(tool, replace=True)
         return registry
 
     def run(
         self,
         goal: str,
         *,
-        files: Sequence[str | os.PathLike[str]] = (),
+        files: Sequence[PathLike] = (),
         sinks: Sequence[EventSink] = (),
     ) -> Outcome:
         """Reach a goal, and return how that ended; see `run_async`."""
@@ -146,7 +180,7 @@ class Agent:
         self,
         goal: str,
         *,
-        files: Sequence[str | os.PathLike[str]] = (),
+        files: Sequence[PathLike] = (),
         sinks: Sequence[EventSink] = (),
     ) -> Outcome:
         """Let the planner, else the model, reach a goal.
@@ -155,11 +189,15 @@ class Agent:
         event as it happens.
 
         Raises:
-            ConfigError: the agent has neither planner nor model.
+            ConfigError: the agent has neither planner nor model, or a limit cannot be kept: with a
+                planner, only that of time can; without a known price, no `max_cost`.
             InputError: a file is missing.
         """
         if self._planner is not None:
+            cost, tokens, calls, _ = self._limits
+            check_keepable({"max_cost": cost, "max_tokens": tokens, "max_calls": calls})
             return await self._run(goal, self._planner, sinks)
+        await _load("planloom.agents.run_goal", "planloom.models.connect")
         from planloom.agents.goal_planning import GoalRequest
         from planloom.agents.input_files import existing_files
         from planloom.agents.run_goal import run_goal
@@ -168,7 +206,7 @@ class Agent:
         settings = self._settings()
         request = GoalRequest(
             goal=goal,
-            files=existing_files([Path(file) for file in files]),
+            files=existing_files(paths_of("files", files)),
             lang=self._lang,
             readable=self._readable,
             writable=self._writable,
@@ -183,7 +221,7 @@ class Agent:
         self,
         question: str,
         *,
-        files: Sequence[str | os.PathLike[str]] = (),
+        files: Sequence[PathLike] = (),
         sinks: Sequence[EventSink] = (),
     ) -> Answer:
         """Answer a question, and return the answer with how it came about; see `ask_async`."""
@@ -195,15 +233,16 @@ class Agent:
         self,
         question: str,
         *,
-        files: Sequence[str | os.PathLike[str]] = (),
+        files: Sequence[PathLike] = (),
         sinks: Sequence[EventSink] = (),
     ) -> Answer:
         """Let the model answer a question, calling tools in a loop.
 
         Raises:
-            ConfigError: the agent has no model.
+            ConfigError: the agent has no model, or `max_cost` is set and its price is not known.
             InputError: a file is missing.
         """
+        await _load("planloom.agents.ask", "planloom.models.connect")
         from planloom.agents.ask import QuestionRequest, answer_question
         from planloom.agents.input_files import existing_files
         from planloom.engine.approval import ApprovalPolicy
@@ -211,7 +250,7 @@ class Agent:
         settings = self._settings()
         request = QuestionRequest(
             question=question,
-            files=existing_files([Path(file) for file in files]),
+            files=existing_files(paths_of("files", files)),
             lang=self._lang,
             readable=self._readable,
             writable=self._writable,
@@ -279,12 +318,12 @@ class Agent:
         )
 
     def _open_model(self, settings: Settings) -> ModelSetup:
-        from planloom.agents.model_setup import open_model, setup_of
+        from planloom.agents.model_setup import open_model, own_setup
 
         limits = self._run_limits()
         if self._model is None or isinstance(self._model, str):
             return open_model(settings, limits, announce=_warn, lang=self._lang)
-        return setup_of(self._model, limits, settings, is_ours=False)
+        return own_setup(self._model, limits, settings, announce=_warn, lang=self._lang)
 
     def _run_limits(self) -> Limits:
         from planloom.budget import Limits
@@ -301,19 +340,56 @@ class Agent:
         return replace(place, home=self._home or place.home)
 
 
+def _check_numbers(
+    cost: float | None,
+    tokens: int | None,
+    calls: int | None,
+    time_s: float | None,
+    iterations: int | None,
+) -> None:
+    check_amount("max_cost", cost, whole=False, least=0, example="0.5")
+    check_amount("max_tokens", tokens, whole=True, least=0, example="200000")
+    check_amount("max_calls", calls, whole=True, least=0, example="20")
+    check_amount("max_time_s", time_s, whole=False, least=0, example="600 (ten minutes)")
+    check_amount("max_iterations", iterations, whole=True, least=1, example="10")
+
+
+def _check_model(model: object) -> None:
+    from planloom.models.own_model import check_model
+
+    check_model(model)
+
+
+def _as_approver(approver: AnyApprover) -> Approver:
+    from planloom.agents.approvers import as_approver
+
+    return as_approver(approver)
+
+
+async def _load(*modules: str) -> None:
+    """Import modules in a thread: the first time takes seconds, and the loop has other work."""
+    import asyncio
+    from importlib import import_module
+
+    if not all(module in sys.modules for module in modules):
+        await asyncio.to_thread(lambda: [import_module(module) for module in modules])
+
+
 def _warn(text: str) -> None:
     _log.warning("%s", text)
 
 
 def _outcome(finished: FinishedRun, *, answer: str = "", bill: Bill | None = None) -> Outcome:
     from planloom.agents.answers import answer_text
+    from planloom.engine.stop_reasons import shortfalls
 
     task = finished.task
     return Outcome(
         run=task.id,
         status=task.status,
         results=finished.results,
-        missing=tuple(missing.why for missing in task.missing),
+        kept=finished.kept,
+        missing=shortfalls(task),
         folder=finished.folder,
         answer=answer or answer_text(finished.results),
         bill=bill,

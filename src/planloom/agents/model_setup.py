@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from planloom.budget import Budget, Limits
+from planloom.budget import Budget, Limits, price_unknown
 from planloom.config import Settings
 from planloom.errors import ConfigError
 from planloom.events import EventStream
 from planloom.models.chat_model import ChatModel
 from planloom.models.metered import MeteredModel
-from planloom.models.prices import Price, find_prices
+from planloom.models.own_model import address_of, check_model
+from planloom.models.prices import FREE, Price, find_prices
 from planloom.notes import Lang
 
 Announce = Callable[[str], None]
@@ -62,7 +63,8 @@ def open_model(
     `announce` is told in the language `lang`.
 
     Raises:
-        ConfigError: none is named, or one cannot be reached in the way that the settings say.
+        ConfigError: none is named, one cannot be reached in the way that the settings say, or
+            money is limited and nobody told the price of one.
     """
     if not is_model_configured(settings):
         raise _no_model()
@@ -70,29 +72,44 @@ def open_model(
     from planloom.models.connect import connect
 
     model = connect(settings, announce=lambda notice: announce(notice.note.text(lang)))
-    return setup_of(model, limits, settings, names=str(settings["model"]))
-
-
-def setup_of(
-    model: ChatModel, limits: Limits, settings: Settings, *, names: str = "", is_ours: bool = True
-) -> ModelSetup:
-    """Return the setup of a model that is there already.
-
-    `names` are those of the models that may answer, when they are others than the model's own.
-    """
-    return ModelSetup(
-        model=model,
-        prices=_prices_of(names or model.name, settings),
-        budget=Budget(limits),
-        is_ours=is_ours,
-    )
-
-
-def _prices_of(models: str, settings: Settings) -> Mapping[str, Price | None]:
     base_url = settings["base_url"]
+    address = None if base_url is None else str(base_url)
+    prices = _prices_of(str(settings["model"]), settings, address)
+    return _setup(model, prices, limits, is_ours=True)
+
+
+def own_setup(
+    model: ChatModel, limits: Limits, settings: Settings, *, announce: Announce, lang: Lang = "en"
+) -> ModelSetup:
+    """Return the setup of a model that the caller made and closes, with retries as a named one.
+
+    Raises:
+        ConfigError: it is no model, or money is limited and nobody told its price.
+    """
+    from planloom.models.connect import connect_own, is_script
+
+    check_model(model)
+    prices: Mapping[str, Price | None] = (
+        {model.name: FREE}
+        if is_script(model)
+        else _prices_of(model.name, settings, address_of(model))
+    )
+    ready = connect_own(model, settings, announce=lambda notice: announce(notice.note.text(lang)))
+    return _setup(ready, prices, limits, is_ours=False)
+
+
+def _setup(
+    model: ChatModel, prices: Mapping[str, Price | None], limits: Limits, *, is_ours: bool
+) -> ModelSetup:
+    if limits.max_cost is not None and None in prices.values():
+        raise price_unknown(limits.max_cost)
+    return ModelSetup(model=model, prices=prices, budget=Budget(limits), is_ours=is_ours)
+
+
+def _prices_of(models: str, settings: Settings, base_url: str | None) -> Mapping[str, Price | None]:
     return find_prices(
         models,
-        base_url=None if base_url is None else str(base_url),
+        base_url=base_url,
         price_input=_number(settings, "price_input"),
         price_output=_number(settings, "price_output"),
     )
@@ -105,9 +122,10 @@ def _number(settings: Settings, name: str) -> float | None:
 
 def _no_model() -> ConfigError:
     return ConfigError(
-        "This needs a language model, and none is configured. Name one with --model, or in the "
-        f"environment, such as\n{_EXAMPLES}\n"
+        "This needs a language model, and none is configured. Name one with --model "
+        f"(Agent(model=...) in Python), or in the environment, such as\n{_EXAMPLES}\n"
         'Reports need none: planloom report FILE --goal "..." works without a model.',
-        zh=f"该命令需要语言模型，但尚未配置。请用 --model 指定，或设置环境变量，例如\n{_EXAMPLES}\n"
+        zh=f"该命令需要语言模型，但尚未配置。请用 --model 指定"
+        f"（Python 中为 Agent(model=...)），或设置环境变量，例如\n{_EXAMPLES}\n"
         '生成报告不需要模型：planloom report 文件 --goal "……" 可直接使用。',
     )

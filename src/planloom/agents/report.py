@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from planloom.agents.input_files import existing_file
-from planloom.agents.model_setup import ModelSetup, open_model, setup_of
+from planloom.agents.model_setup import ModelSetup, open_model, own_setup
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared, run_sync
+from planloom.agents.spending_limits import limits_of
 from planloom.analysis.report.deliverable import FORMATS, check_target
 from planloom.budget import Limits
 from planloom.config import Settings, load_settings
@@ -107,7 +108,7 @@ def report(
         None
         if model is None
         else ModelUse(
-            setup=_model_setup(model, limits or Limits(), settings),
+            setup=_model_setup(model, limits or limits_of(settings), settings),
             send_personal_data=send_personal_data,
         )
     )
@@ -222,9 +223,12 @@ class _ReportRecord:
 
 
 def _model_setup(model: ChatModel | str, limits: Limits, settings: Settings) -> ModelSetup:
+    def announce(text: str) -> None:
+        _log.warning("%s", text)
+
     if isinstance(model, str):
-        return open_model(settings, limits, announce=lambda text: _log.warning("%s", text))
-    return setup_of(model, limits, settings)
+        return open_model(settings, limits, announce=announce)
+    return own_setup(model, limits, settings, announce=announce)
 
 
 def _report_language(goal: str, lang: Lang | Literal["auto"], without_goal: Lang) -> Lang:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -22,6 +22,7 @@ from planloom.engine.runtime import InMemoryRuntime
 from planloom.engine.task import Task
 from planloom.engine.tool_steps import ToolAccess, ToolStepRunner
 from planloom.events import EventKind, EventSink, EventStream
+from planloom.models.http_client import close_connections
 from planloom.planning.plan_check import checked_by
 from planloom.planning.react.recorded_toolbox import RunTools
 from planloom.tools.registry import ToolRegistry
@@ -86,6 +87,8 @@ class FinishedRun:
     folder: Path
     results: dict[str, object]
     """The outputs that were made, typed, by step."""
+    kept: dict[str, object] = field(default_factory=dict[str, object])
+    """What else was made, by step, where the run had to end before its outputs; `Task.kept`."""
 
 
 async def run_task(goal: str, planner: Planner, setup: RunSetup) -> FinishedRun:
@@ -128,7 +131,9 @@ async def run_prepared(goal: str, prepare: Prepare, setup: RunSetup) -> Finished
                 save=folder.save,
             )
             results = {name: steps.value(result) for name, result in task.outputs.items()}
-    return FinishedRun(task=task, folder=folder.path, results=results)
+            kept = {record.step: steps.value(record.result) for record in task.kept
+                    if record.result}  # fmt: skip
+    return FinishedRun(task=task, folder=folder.path, results=results, kept=kept)
 
 
 class _BilledEvents(EventStream):
@@ -153,11 +158,20 @@ class _BilledEvents(EventStream):
 
 def run_sync(work: Coroutine[object, object, T]) -> T:
     """Run a coroutine from ordinary code, also where an event loop runs already (notebooks)."""
+    closing = _closing_connections(work)
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    return _run_in_thread(work)
+        return asyncio.run(closing)
+    return _run_in_thread(closing)
+
+
+async def _closing_connections(work: Coroutine[object, object, T]) -> T:
+    """Do the work, and close what models opened: the loop ends with it, so nobody else can."""
+    try:
+        return await work
+    finally:
+        await close_connections()
 
 
 def _run_in_thread(work: Coroutine[object, object, T]) -> T:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planloom.engine.plan import Plan
 from planloom.engine.protocols import TaskView
-from planloom.errors import UnknownToolError
+from planloom.errors import PlanError, UnknownToolError
 from planloom.planning.plan_lines import parse_lines
 from planloom.tools.registry import ToolRegistry
 
@@ -29,6 +29,11 @@ def read_plan(text: str, registry: ToolRegistry) -> Plan:
     Raises:
         PlanError: a line cannot be read; the message names line, column, text and mend.
     """
+    if not text.strip():
+        raise PlanError(
+            'The plan is empty. Write a call on each line, such as n = word_count("a b").',
+            zh='计划为空。请每行写一个调用，例如 n = word_count("a b")。',
+        )
     return parse_lines(text, _Signatures(registry))
 
 

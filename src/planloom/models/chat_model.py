@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from planloom.errors import ModelError
 from planloom.models.history import History
-from planloom.models.messages import AssistantMessage, ToolCall
+from planloom.models.messages import AssistantMessage, Message, ToolCall
 
 Json: TypeAlias = (
     "Mapping[str, Json] | list[Json] | tuple[Json, ...] | str | int | float | bool | None"
@@ -54,6 +54,11 @@ class ChatRequest:
     before_retry: BeforeRetry | None = field(default=None, compare=False, repr=False)
     """Awaited by models that try again or ask another one, before each further try: it is told
     why the last one failed, and may raise `BudgetExhaustedError` to forbid the next."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of the history, oldest first; not to be altered."""
+        return self.history.messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

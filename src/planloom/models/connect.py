@@ -11,6 +11,7 @@ from planloom.errors import ConfigError
 from planloom.models.chat_model import ChatModel, ModelTraits
 from planloom.models.fallback import FallbackModel
 from planloom.models.openai_compatible import OpenAICompatibleModel
+from planloom.models.own_model import OwnModel
 from planloom.models.rate_limit import RateLimitedModel, shared_limiter
 from planloom.models.retry import Announce, RetryingModel
 from planloom.models.traits import guess_traits, max_tokens_field
@@ -38,6 +39,25 @@ def connect(settings: Settings, *, announce: Announce) -> ChatModel:
         )
     models = [_connect_one(name, settings, announce) for name in names]
     return models[0] if len(models) == 1 else FallbackModel(models, announce=announce)
+
+
+def connect_own(model: ChatModel, settings: Settings, *, announce: Announce) -> ChatModel:
+    """Return a model that the caller made, with the retries and limits of one that is named.
+
+    Models that retry by themselves, chains and scripts are not asked again. What else its code
+    raises becomes a `ModelError` (see `OwnModel`).
+    """
+    own = OwnModel(model)
+    if isinstance(model, RetryingModel | FallbackModel) or is_script(model):
+        return own
+    return _wrap(own, own.base_url or model.name, settings, announce)
+
+
+def is_script(model: ChatModel) -> bool:
+    """Tell whether replies come from a script, which costs nothing and gains by no retry."""
+    from planloom.models.scripted import ScriptedModel
+
+    return isinstance(model, ScriptedModel)
 
 
 def _connect_one(name: str, settings: Settings, announce: Announce) -> ChatModel:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import overload
 
 from planloom.models.messages import Message
 
@@ -27,6 +28,18 @@ class History:
 
     def __len__(self) -> int:
         return len(self._messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._messages)
+
+    @overload
+    def __getitem__(self, position: int) -> Message: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[Message]: ...
+
+    def __getitem__(self, position: int | slice) -> Message | Sequence[Message]:
+        return self._messages[position]
 
     def append(self, *messages: Message) -> None:
         """Add messages at the end."""

@@ -7,6 +7,7 @@ import errno
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from planloom.errors import ModelError
 from planloom.models.connection_errors import connection_error
@@ -21,6 +22,10 @@ MOST_BYTES = 50_000_000
 
 _CONNECT_TIMEOUT_S = 30.0
 _KEEP_ALIVE_S = 60.0
+_OPEN: WeakKeyDictionary[asyncio.AbstractEventLoop, list[aiohttp.ClientSession]] = (
+    WeakKeyDictionary()
+)
+"""The sessions of each event loop; touched only in the thread of the loop."""
 _DROPPED = {errno.ECONNRESET, errno.EPIPE}
 
 
@@ -112,7 +117,9 @@ class HttpClient:
             headers=_headers(self._endpoint.api_key),
         )
         # Before anything is waited for: calls made at once share it.
-        self._sessions[asyncio.get_running_loop()] = session
+        loop = asyncio.get_running_loop()
+        self._sessions[loop] = session
+        _OPEN.setdefault(loop, []).append(session)
         await self._close_leftovers()
         return session
 
@@ -122,6 +129,15 @@ class HttpClient:
         for loop in list(self._sessions):
             if loop.is_closed() and (session := self._sessions.pop(loop, None)):
                 await session.close()
+
+
+async def close_connections() -> None:
+    """Close every connection that was opened in this event loop, whoever opened it.
+
+    For those who started the loop and are about to end it: nobody can close them afterwards.
+    """
+    for session in _OPEN.pop(asyncio.get_running_loop(), ()):
+        await session.close()
 
 
 class HttpAnswer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from planloom.errors import ConfigError, ModelError
@@ -82,6 +83,11 @@ class OpenAICompatibleModel:
         return self._name
 
     @property
+    def base_url(self) -> str:
+        """Where it is served, without what is secret in an address."""
+        return self._endpoint.base_url
+
+    @property
     def traits(self) -> ModelTraits:
         """What it can do, without what the provider turned out to refuse."""
         traits, dialect = self._traits, self._dialect
@@ -130,8 +136,14 @@ class OpenAICompatibleModel:
         yield self._complete(request, chunks.reader)
 
     async def close(self) -> None:
-        """Close connections; the model is not used afterwards."""
+        """Close the connections of this event loop; a later call opens new ones."""
         await self._http.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
 
     async def _ask(self, request: ChatRequest, *, stream: bool) -> HttpAnswer:
         """Send a request, in the provider's dialect; return its answer of status 200."""

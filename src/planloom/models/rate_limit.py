@@ -11,6 +11,7 @@ from time import monotonic
 
 from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
 from planloom.models.estimate import PromptCounter
+from planloom.models.own_model import address_of
 from planloom.models.retry import Announce
 from planloom.notes import Note
 
@@ -161,6 +162,11 @@ class RateLimitedModel:
     def traits(self) -> ModelTraits:
         """What it can do."""
         return self._model.traits
+
+    @property
+    def base_url(self) -> str | None:
+        """Where the model is served; None where it does not say."""
+        return address_of(self._model)
 
     async def reply(self, request: ChatRequest, /) -> Reply:
         """Return the whole reply.

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from planloom.errors import ModelError
 from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
+from planloom.models.own_model import address_of
 from planloom.notes import Note
 
 
@@ -107,6 +108,11 @@ class RetryingModel:
     def traits(self) -> ModelTraits:
         """What it can do."""
         return self._model.traits
+
+    @property
+    def base_url(self) -> str | None:
+        """Where the model is served; None where it does not say."""
+        return address_of(self._model)
 
     async def reply(self, request: ChatRequest, /) -> Reply:
         """Return the whole reply.

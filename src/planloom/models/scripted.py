@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TypeAlias, cast, get_args
 
 from planloom.errors import ConfigError, ModelError
-from planloom.models.chat_model import ChatRequest, FinishReason, ModelTraits, Reply, Usage
+from planloom.models.chat_model import (
+    ChatRequest,
+    FinishReason,
+    ModelTraits,
+    Reply,
+    ToolChoice,
+    ToolSpec,
+    Usage,
+)
 from planloom.models.estimate import request_tokens, text_tokens
 from planloom.models.history import History
 from planloom.models.messages import Message, ToolCall
@@ -27,7 +35,22 @@ class SeenRequest:
 
     messages: tuple[Message, ...]
     options: ChatRequest
-    """Everything but the history, which is a copy."""
+    """The request with a copy of the history."""
+
+    @property
+    def history(self) -> History:
+        """The messages as a history."""
+        return self.options.history
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools that the model was offered; () when there were none."""
+        return self.options.tools
+
+    @property
+    def tool_choice(self) -> ToolChoice:
+        """Whether it might call them, had to, or was not allowed to."""
+        return self.options.tool_choice
 
 
 class ScriptedModel:

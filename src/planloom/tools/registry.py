@@ -28,6 +28,7 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[AnyTool] = (), toolsets: Iterable[Toolset] = ()):
         self._tools: dict[str, AnyTool] = {}
         self._waiting: dict[str, Toolset] = {}
+        self._replacing: set[str] = set()
         self._unavailable: dict[str, UnavailableToolset] = {}
         # A runner looks tools up in a thread, since importing a toolset may take long.
         self._loading = threading.RLock()
@@ -39,10 +40,15 @@ class ToolRegistry:
     def register(self, tool: AnyTool, *, replace: bool = False) -> None:
         """Make a tool known under its name.
 
+        A tool that was replaced stays so, also when a toolset that holds one of its name is
+        loaded later.
+
         Raises:
             ConfigError: another tool has that name, and `replace` is false.
         """
         self._load(self._declaring(tool.name))
+        if replace:
+            self._replacing.add(tool.name)
         known = self._tools.get(tool.name)
         if known is not None and known is not tool and not replace:
             raise ConfigError(_taken_text(tool.name, tool.module, known.module))
@@ -143,7 +149,8 @@ class ToolRegistry:
         del self._waiting[toolset.name]
         try:
             for tool in tools:
-                self.register(tool)
+                if tool.name not in self._replacing:
+                    self.register(tool)
         except ConfigError:
             self._waiting[toolset.name] = toolset
             raise

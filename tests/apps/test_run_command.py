@@ -123,7 +123,7 @@ def test_run_in_chinese(run: Shell, folder: Path):
     done = run(folder, [NOTES_PLAN, "B 店销售额最高。"], "run", "哪个门店最好？", "notes.txt",
                lang="zh_CN.UTF-8")  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "B 店销售额最高。\n"), done.stderr
-    assert "完成: p" in done.stderr
+    assert "完成：p" in done.stderr
     assert "模型用量：2 次调用" in done.stderr
 
 
@@ -401,3 +401,11 @@ def test_a_target_that_is_a_file_is_refused_before_the_model_is_paid(run: Shell,
     assert done.returncode == 2
     assert "is a file" in done.stderr
     assert not (folder / "home").exists()
+
+
+def test_a_chinese_goal_is_spoken_to_in_chinese_in_any_locale(run: Shell, folder: Path):
+    done = run(folder, [NOTES_PLAN, "B 店。"], "run", "哪个门店最好？", "notes.txt")
+    assert (done.returncode, done.stdout) == (0, "B 店。\n"), done.stderr
+    assert "完成：p" in done.stderr
+    assert "模型用量" in done.stderr
+    assert "done" not in done.stderr

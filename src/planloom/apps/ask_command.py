@@ -47,8 +47,9 @@ class AskChoices:
 
 def run(question: str, files: Sequence[Path], options: ModelOptions, choices: AskChoices) -> int:
     """Answer the question and return the exit code."""
-    own = language_of(os.environ)
     question = required_goal(question)
+    # One language for a run: a Chinese goal is answered in Chinese, whatever the locale.
+    own = "zh" if language_of_goal(question) == "zh" else language_of(os.environ)
     settings = options.settings(max_iterations=choices.max_iterations)
     run_id = new_run_id(datetime.now(UTC))
     with progress(own, json=choices.json, quiet=choices.quiet) as shown:

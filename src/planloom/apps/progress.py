@@ -162,7 +162,8 @@ class _PlainLines:
             return
         seconds = step.seconds(_time(event))
         took = "" if seconds is None else f" ({seconds:.1f} s)"
-        line = f"{_STATES[step.state].text(self._lang)}: {step.description}{took}"
+        colon = "：" if self._lang == "zh" else ": "
+        line = f"{_STATES[step.state].text(self._lang)}{colon}{step.description}{took}"
         line += f"\n  {step.error}" if step.error else ""
         print(printable(line), file=self._stream, flush=True)
 

@@ -57,8 +57,9 @@ class RunChoices:
 
 def run(goal: str, files: Sequence[Path], options: ModelOptions, choices: RunChoices) -> int:
     """Run the goal and return the exit code."""
-    own = language_of(os.environ)
     goal = required_goal(goal)
+    # One language for a run: a Chinese goal is answered in Chinese, whatever the locale.
+    own = "zh" if language_of_goal(goal) == "zh" else language_of(os.environ)
     settings = options.settings()
     if choices.out:
         # Loads what reads tables: only where a folder is named.

@@ -193,13 +193,21 @@ class NumberPool:
 
     def _add_rows(self, text: str) -> None:
         """Add what columns of a table in text come to."""
+        rows = [_CELL_END.split(line.strip("| ")) for line in text.splitlines()[:_ROWS]]
         columns: dict[int, list[object]] = defaultdict(list)
-        for line in text.splitlines()[:_ROWS]:
-            for number, cell in enumerate(_CELL_END.split(line.strip("| "))):
+        groups: dict[tuple[int, str], list[float]] = defaultdict(list)
+        for row in rows:
+            names = [cell for cell in row if not _NUMBER_CELL.fullmatch(cell)]
+            for number, cell in enumerate(row):
                 if _NUMBER_CELL.fullmatch(cell):
                     columns[number].append(float(cell))
+                    for name in names:
+                        groups[number, name].append(float(cell))
         for cells in columns.values():
             self._add_aggregates(cells)
+        if len(rows) <= _FEW_ROWS:  # what a reader can add up: the sum of each product
+            for members in groups.values():
+                self._add_number(math.fsum(members))
 
     def _add_mapping(self, value: Mapping[object, object], depth: int) -> None:
         self._add_number(len(value))

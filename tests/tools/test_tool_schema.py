@@ -166,7 +166,7 @@ def test_models_see_references_as_texts() -> None:
 
     function: Any = draw.model_schema()["function"]
     shown = function["parameters"]["properties"]
-    text = "a reference to the result of an earlier step, such as $load."
+    text = "a reference to the result of an earlier step, such as $c1."
     assert shown["table"] == {"type": "string", "description": f"What to draw. A table: {text}"}
     assert shown["more"]["items"] == {"type": "string", "description": f"A table: {text}"}
     assert shown["analysis"]["anyOf"][0]["type"] == "string"

@@ -11,6 +11,8 @@ from planloom.tools.context import ToolContext
 from planloom.tools.tool import AnyTool
 from planloom.tools.validation import problems
 
+_SHOWN_CHARS = 80
+
 
 def check_arguments(
     tool: AnyTool, arguments: Mapping[str, object], *, pending: Collection[str] = ()
@@ -61,7 +63,13 @@ def _schema_problems(
     unchecked = {*pending, *_typed(arguments)}
     found: list[str] = []
     data: dict[str, JsonValue] = {}
+    kinds = {parameter.name: parameter.kind for parameter in tool.inputs}
     for name, value in arguments.items():
+        if (kind := kinds.get(name)) and isinstance(value, str) and name not in unchecked:
+            unchecked.add(name)
+            data[name] = None
+            found.append(_no_result(name, kind, value))
+            continue
         try:
             data[name] = None if name in unchecked else encode(value)
         except ToolError as error:
@@ -69,6 +77,14 @@ def _schema_problems(
             unchecked.add(name)
             found.append(f"'{name}': {error}")
     return (*found, *problems(_schema(tool, unchecked), data, naive_times=True))
+
+
+def _no_result(name: str, kind: str, value: str) -> str:
+    given = f'"{value}"' if len(value) <= _SHOWN_CHARS else f'"{value[:_SHOWN_CHARS]}..."'
+    return (
+        f"'{name}' must be a {kind} that an earlier call gave, passed by its name such as $c1; "
+        f"{given} is no such result. Make the call that gives it first."
+    )
 
 
 def _typed(arguments: Mapping[str, object]) -> list[str]:

@@ -170,7 +170,7 @@ def _for_models(schema: JsonSchema) -> JsonSchema:
 
 def _reference_text(node: JsonSchema, kind: str) -> JsonSchema:
     article = "An" if kind[0] in "aeiou" else "A"
-    text = f"{article} {kind}: a reference to the result of an earlier step, such as $load."
+    text = f"{article} {kind}: a reference to the result of an earlier step, such as $c1."
     said = node.get("description") if "$ref" in node else None
     kept: JsonSchema = {key: node[key] for key in ("default",) if key in node}
     return {"type": "string", "description": f"{said} {text}" if said else text} | kept

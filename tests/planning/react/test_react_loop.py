@@ -440,6 +440,12 @@ def test_an_answer_that_looked_at_nothing_has_a_problem(play: Any, fresh: Any) -
     assert len(run.model.requests) == 2
 
 
+def test_with_a_limit_of_one_an_unseen_file_is_a_problem_at_once(play: Any, fresh: Any) -> None:
+    run = play(["Paris"], fresh, max_iterations=1, must_look=True)
+    assert run.outcome.answer == "Paris"
+    assert "without having read" in run.outcome.problem.text("en")
+
+
 MISSPELLED = [
     '{{"name": "add", "arguments": {"value1": 17, "value2": 25}}}}',
     '{"tool": "add", "args": {"a": 17, "b": 25}}',

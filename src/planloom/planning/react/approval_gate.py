@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, Decision
-from planloom.engine.protocols import Approver
 from planloom.planning.react.toolbox import Observation
 from planloom.tools.tool import Approval, Effect
+
+if TYPE_CHECKING:
+    from planloom.engine.protocols import Approver
 
 _ERROR_CHARS = 300
 _SAY_SO = "Do without it, and say in your answer that it was not done."

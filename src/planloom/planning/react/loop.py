@@ -139,7 +139,7 @@ class ReactLoop:
             keep_thinking=traits.wants_thinking_back,
             max_iterations=self._max_iterations,
             answer_form=self._answer_form,
-            must_look=must_look and has_tools,
+            must_look=must_look and bool(toolbox.specs),
             json_is_answer=wants_json(f"{goal}\n{self._answer_form}"),
         )
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest
 from planloom.engine.json_value import JsonValue
 from planloom.engine.masking import masked
-from planloom.engine.protocols import Approver
 from planloom.models.chat_model import Json, ToolSpec
 from planloom.planning.react.approval_gate import ApprovalGate
 from planloom.planning.react.observations import rendered, spec_of
@@ -20,6 +19,9 @@ from planloom.tools.registry import ToolRegistry
 from planloom.tools.result import ToolResult
 from planloom.tools.runner import ToolRunner
 from planloom.tools.tool import AnyTool
+
+if TYPE_CHECKING:
+    from planloom.engine.protocols import Approver
 
 
 class RegistryToolbox:

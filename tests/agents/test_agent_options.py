@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import warnings
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -200,3 +204,32 @@ def test_a_registry_keeps_what_was_put_in_place_of_another():
         registry.register(second)
     registry.register(second, replace=True)
     assert registry.get("book") is second
+
+
+def test_a_server_of_this_machine_is_free_and_its_connections_end_with_each_call():
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:  # the name that http.server looks for
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = b'{"choices":[{"message":{"content":"42"},"finish_reason":"stop"}]}'
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, daemon=True).start()
+        model = OpenAICompatibleModel("m", f"http://127.0.0.1:{server.server_port}/v1", proxies={})
+        agent = Agent(model=model, max_cost=0.01)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ResourceWarning)
+            assert [agent.ask("q").text for _ in range(3)] == ["42"] * 3
+            del agent, model
+            gc.collect()
+        server.shutdown()

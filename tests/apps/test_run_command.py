@@ -369,6 +369,25 @@ def test_a_small_model_fills_in_forms_and_the_run_makes_a_report(run: Shell, fol
     assert "chart.png" not in {path.name for path in (folder / "made").iterdir()}
 
 
+@pytest.mark.parametrize("command", ["report", "run"])
+def test_a_model_that_gives_no_choice_is_told_also_when_quiet(
+    run: Shell, command: str, folder: Path
+):
+    goal = ["--goal", "share of the shops", "sales.csv"]
+    own = ["share of the shops", "sales.csv", "--plan-format", "constrained"]
+    script: list[object] = [{"error": "refused the key"}] * 4
+    done = run(folder, script, command, *(goal if command == "report" else own), "-q")
+    assert done.returncode == 0, done.stderr
+    assert "refused the key" in done.stderr
+    assert "rules chose" in done.stderr
+
+
+def test_a_failed_question_is_told_once(run: Shell, folder: Path):
+    done = run(folder, [{"error": "refused the key"}] * 4, "ask", "Where?")
+    assert done.returncode == 1
+    assert done.stderr.count("refused the key") == 1
+
+
 def test_constrained_plans_need_a_table(run: Shell, folder: Path):
     done = run(folder, [], "run", "goal", "notes.txt", "--plan-format", "constrained")
     assert done.returncode == 2

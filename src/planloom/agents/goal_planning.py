@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from planloom.agents.comparison_record import comparison_keeper
 from planloom.agents.data_first import DataFirst, opened_files
 from planloom.agents.personal_data import mask_of, tell_notice
 from planloom.agents.running import RunStage
@@ -130,6 +131,7 @@ class GoalPlanning:
             tools=stage.registry.tools(),
             send_personal_data=request.send_personal_data,
             on_notice=lambda notice: tell_notice(stage.events, stage.run_id, notice.note),
+            on_comparison=comparison_keeper(stage),
         )
         return ModelReportPlanner(report, by)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Coroutine, Sequence
@@ -11,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from planloom.agents.comparison_record import comparison_keeper
 from planloom.agents.input_files import existing_file
 from planloom.agents.model_setup import ModelSetup, open_model, own_setup
 from planloom.agents.running import FinishedRun, RunSetup, RunStage, run_prepared, run_sync
@@ -18,7 +18,6 @@ from planloom.agents.spending_limits import limits_of
 from planloom.analysis.report.deliverable import FORMATS, check_target
 from planloom.budget import Limits
 from planloom.config import Settings, load_settings
-from planloom.engine.artifacts import write_atomically
 from planloom.engine.execution import RunOptions
 from planloom.engine.protocols import Planner
 from planloom.engine.run_folder import new_run_id
@@ -33,11 +32,8 @@ from planloom.tools.builtin import builtin_registry
 
 if TYPE_CHECKING:
     from planloom.models.chat_model import ChatModel
-    from planloom.planning.constrained.comparison import Comparison
     from planloom.planning.report_model.planner import PersonalDataNotice
 
-COMPARISON_FILE = "comparison.json"
-"""In the folder of a run with a model: its reading of the goal beside that of the rules."""
 _log = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
@@ -192,7 +188,7 @@ def _model_planner(request: ReportRequest, use: ModelUse, stage: RunStage) -> Pl
         tools=stage.registry.tools(),
         send_personal_data=use.send_personal_data,
         on_notice=record.tell_notice,
-        on_comparison=record.keep_comparison,
+        on_comparison=comparison_keeper(stage),
     )
     return ModelReportPlanner(request, model)
 
@@ -213,13 +209,6 @@ class _ReportRecord:
             text=notice.note.text("en"),
             text_zh=notice.note.text("zh"),
         )
-
-    def keep_comparison(self, comparison: Comparison) -> None:
-        record = comparison.to_json()
-        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
-        path = self._stage.folder.path / COMPARISON_FILE
-        write_atomically(path, text.encode("utf-8"))
-        self._stage.events.emit("artifact", name=COMPARISON_FILE, comparison=record)
 
 
 def _model_setup(model: ChatModel | str, limits: Limits, settings: Settings) -> ModelSetup:

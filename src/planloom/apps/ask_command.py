@@ -84,7 +84,7 @@ def _tell(answer: Answer, choices: AskChoices, lang: Lang) -> None:
     if answer.found:
         found = {"found": answer.found[:_SHOWN_CHARS]}
         print(printable(Note(_FOUND.en, _FOUND.zh, found).text(lang)), file=sys.stderr)
-    tell_end(answer.finished, lang, with_steps=True)
+    tell_end(answer.finished, lang, with_steps=choices.quiet or choices.json)
     if not choices.quiet:
         tell_bill(answer.bill, lang)
 

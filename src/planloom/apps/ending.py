@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
+from planloom.agents.comparison_record import COMPARISON_FILE
 from planloom.agents.running import FinishedRun
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.terminal import printable
@@ -58,6 +61,16 @@ def tell_place(folder: Path, lang: Lang) -> None:
 def tell_bill(bill: Bill, lang: Lang) -> None:
     """Print the bill on stderr."""
     print(bill.text(lang), file=sys.stderr)
+
+
+def tell_comparison(folder: Path, lang: Lang) -> None:
+    """Say on stderr where a model read a goal otherwise than the rules, or gave no reading."""
+    path = folder / COMPARISON_FILE
+    if not path.is_file():
+        return
+    record = cast("Mapping[str, object]", json.loads(path.read_text(encoding="utf-8")))
+    if record["used"] == "rules" or record["only_model"] or record["only_rules"]:
+        print(printable(str(record["text_zh" if lang == "zh" else "text"])), file=sys.stderr)
 
 
 def tell_end(finished: FinishedRun, lang: Lang, *, with_steps: bool) -> None:

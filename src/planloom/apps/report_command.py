@@ -14,7 +14,7 @@ from typing import Literal
 from planloom.agents.model_setup import is_model_configured, open_model
 from planloom.agents.report import ModelUse, ReportOutcome, make_report
 from planloom.agents.spending_limits import limits_of
-from planloom.apps.ending import said_goal, tell_bill
+from planloom.apps.ending import said_goal, tell_bill, tell_comparison
 from planloom.apps.exit_codes import BY_STATUS, CANCELLED, FAILED
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
@@ -65,6 +65,7 @@ def run(files: Sequence[Path], goal: str, options: ModelOptions, choices: Report
     except KeyboardInterrupt:
         print(_say(_CANCELLED, own, settings.home / "runs"), file=sys.stderr)
         return CANCELLED
+    tell_comparison(outcome.run_folder, own)
     if not choices.json:
         _tell(outcome, own, with_reasons=choices.quiet)
     if use and not choices.quiet:

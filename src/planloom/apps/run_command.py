@@ -23,6 +23,7 @@ from planloom.apps.ending import (
     required_goal,
     tell_bill,
     tell_cancelled,
+    tell_comparison,
     tell_end,
     tell_place,
 )
@@ -108,6 +109,7 @@ def _show_plan(
 ) -> int:
     """Print a plan that was not run, and return the exit code."""
     preview = outcome.preview
+    tell_comparison(outcome.finished.folder, lang)
     tell_end(outcome.finished, lang, with_steps=choices.quiet)
     if preview and not choices.json:
         print(preview_text(preview, registry), end="")
@@ -124,6 +126,7 @@ def _folder(choices: RunChoices, run_id: str) -> Path:
 
 def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
     paths = outcome.hand_out(_folder(choices, outcome.finished.task.id))
+    tell_comparison(outcome.finished.folder, lang)
     tell_end(outcome.finished, lang, with_steps=choices.quiet)
     if choices.json:
         return

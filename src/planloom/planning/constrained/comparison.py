@@ -44,6 +44,7 @@ class Comparison:
 
     def to_json(self) -> JsonObject:
         """Return the record that is written as comparison.json."""
+        note = self.note()
         record: dict[str, object] = {
             "schema": SCHEMA,
             "model": self.model,
@@ -54,6 +55,8 @@ class Comparison:
             "agree": _listed(self.agree),
             "only_model": _listed(self.only_model),
             "only_rules": _listed(self.only_rules),
+            "text": note.text("en"),
+            "text_zh": note.text("zh"),
         }
         copied = json_copy(record)
         assert isinstance(copied, dict)  # noqa: S101 -- the copy of a dict is one

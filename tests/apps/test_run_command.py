@@ -382,6 +382,14 @@ def test_a_model_that_gives_no_choice_is_told_also_when_quiet(
     assert "rules chose" in done.stderr
 
 
+def test_a_file_that_a_question_made_is_told_with_its_place(run: Shell, folder: Path):
+    write = {"name": "write_file", "arguments": {"path": "note.txt", "text": "hello"}}
+    done = run(folder, [{"tool_calls": [write]}, "Written."], "ask", "Write hello to a file")
+    assert done.stdout == "Written.\n"
+    (made,) = [line for line in done.stderr.splitlines() if line.startswith("Made: ")]
+    assert Path(made.removeprefix("Made: ")).read_text(encoding="utf-8") == "hello"
+
+
 def test_a_failed_question_is_told_once(run: Shell, folder: Path):
     done = run(folder, [{"error": "refused the key"}] * 4, "ask", "Where?")
     assert done.returncode == 1

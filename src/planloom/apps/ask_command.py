@@ -18,11 +18,19 @@ from planloom.agents.model_setup import open_model
 from planloom.agents.spending_limits import limits_of
 from planloom.agents.workplace import Workplace
 from planloom.apps.approvals import approver_for, policy_of
-from planloom.apps.ending import exit_code, required_goal, tell_bill, tell_cancelled, tell_end
+from planloom.apps.ending import (
+    exit_code,
+    required_goal,
+    tell_bill,
+    tell_cancelled,
+    tell_end,
+    tell_made,
+)
 from planloom.apps.language import language_of
 from planloom.apps.model_options import ModelOptions
 from planloom.apps.progress import progress
 from planloom.apps.terminal import printable
+from planloom.engine.artifacts import ArtifactStore
 from planloom.engine.run_folder import new_run_id
 from planloom.notes import Lang, Note
 from planloom.planning.goals.understanding import language_of as language_of_goal
@@ -84,9 +92,17 @@ def _tell(answer: Answer, choices: AskChoices, lang: Lang) -> None:
     if answer.found:
         found = {"found": answer.found[:_SHOWN_CHARS]}
         print(printable(Note(_FOUND.en, _FOUND.zh, found).text(lang)), file=sys.stderr)
+    for path in _made(answer.finished.folder):
+        tell_made(path, lang)
     tell_end(answer.finished, lang, with_steps=choices.quiet or choices.json)
     if not choices.quiet:
         tell_bill(answer.bill, lang)
+
+
+def _made(folder: Path) -> list[Path]:
+    """Return the files and pictures that calls have made, not the tables that they passed on."""
+    kept = ArtifactStore(folder).all()
+    return [folder / artifact.path for artifact in kept if artifact.kind in {"file", "image"}]
 
 
 _FOUND = Note(

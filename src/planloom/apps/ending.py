@@ -63,6 +63,11 @@ def tell_bill(bill: Bill, lang: Lang) -> None:
     print(bill.text(lang), file=sys.stderr)
 
 
+def tell_made(path: Path, lang: Lang) -> None:
+    """Say on stderr where a file is that a run made."""
+    _say(_MADE, lang, path=str(path))
+
+
 def tell_comparison(folder: Path, lang: Lang) -> None:
     """Say on stderr where a model read a goal otherwise than the rules, or gave no reading."""
     path = folder / COMPARISON_FILE
@@ -111,6 +116,7 @@ def _kept_lines(finished: FinishedRun) -> Iterator[str]:
         yield f"... {len(kept) - _MOST_KEPT:,} ...: {finished.folder / 'task.json'}"
 
 
+_MADE = Note("Made: {path}", "已生成：{path}")
 _KEPT = Note("Kept: {what}", "已保留：{what}")
 _CANCELLED = Note(
     "Cancelled. What was made, and the record of the run, are in {folder}.",

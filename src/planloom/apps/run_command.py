@@ -25,6 +25,7 @@ from planloom.apps.ending import (
     tell_cancelled,
     tell_comparison,
     tell_end,
+    tell_made,
     tell_place,
 )
 from planloom.apps.language import language_of
@@ -34,7 +35,7 @@ from planloom.apps.progress import progress
 from planloom.apps.terminal import printable
 from planloom.engine.run_folder import new_run_id
 from planloom.errors import InputError
-from planloom.notes import Lang, Note
+from planloom.notes import Lang
 from planloom.planning.goals.understanding import language_of as language_of_goal
 from planloom.tools.builtin import builtin_registry
 from planloom.tools.registry import ToolRegistry
@@ -133,13 +134,9 @@ def _hand_over(outcome: GoalOutcome, choices: RunChoices, lang: Lang) -> None:
     if outcome.answer:
         print(printable(outcome.answer))
         for path in paths:
-            made = Note(_MADE.en, _MADE.zh, {"path": str(path)})
-            print(printable(made.text(lang)), file=sys.stderr)
+            tell_made(path, lang)
     else:
         for path in paths:
             print(path)
     if not choices.quiet:
         tell_bill(outcome.bill, lang)
-
-
-_MADE = Note("Made: {path}", "已生成：{path}")

@@ -24,13 +24,31 @@ class Termination:
             return
         signal.signal(signal.SIGTERM, self._handle)
         try:
-            yield
+            with _interruptible():
+                yield
         finally:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+    def _handle(self, _number: int, frame: FrameType | None) -> None:
         self.happened = True
-        if callable(signal.getsignal(signal.SIGINT)):
-            signal.raise_signal(signal.SIGINT)
-        else:  # Ctrl-C is ignored, as in a job that a script started with &
-            raise KeyboardInterrupt
+        interrupt = signal.getsignal(signal.SIGINT)
+        if callable(interrupt):  # that of the event loop, which ends the work in order
+            interrupt(signal.SIGINT, frame)
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let event loops install what ends them in order, also where Ctrl-C is ignored.
+
+    It is in a job that a script started with `&`. Ctrl-C itself stays without effect there.
+    """
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN or not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

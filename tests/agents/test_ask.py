@@ -162,3 +162,20 @@ def test_every_ending_has_its_reason(replies: list[Any], limits: dict[str, int],
     answer = Agent(tools=[fast], model=ScriptedModel(replies), **limits).ask("q")
     assert (answer.status, answer.stop_reason) == ("failed", reason)
     assert answer.problem
+
+
+@tool
+def weekly_counts() -> list[int]:
+    """Give the visitors of each week."""
+    return [120, 340, 560, 777, 234]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [("The total is 2,031.", "succeeded"), ("The total is 9,876.", "partial")],
+)
+def test_numbers_that_follow_from_a_result_are_no_invention(said: str, status: str):
+    call = Reply(tool_calls=(ToolCall("1", "weekly_counts", "{}"),))
+    answer = Agent(tools=[weekly_counts], model=ScriptedModel([call, said])).ask("How many in all?")
+    assert (answer.text, answer.status) == (said, status)
+    assert ("9,876" in answer.problem) == (status == "partial")

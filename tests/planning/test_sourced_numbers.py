@@ -69,3 +69,11 @@ def test_the_doubt_names_the_numbers_in_both_languages() -> None:
     assert doubt is not None
     assert doubt.text("en") == "The answer states numbers that no result gives: 777,888"
     assert doubt.text("zh") == "答案中有结果未给出的数字：777,888"
+
+
+@pytest.mark.parametrize(
+    "odd", [[2**2000, 41], [1e308, 1e308, 41], [float("nan"), 41, float("inf")], {"a": [10**400]}]
+)
+def test_numbers_beyond_all_measure_do_no_harm(odd: object):
+    assert unsourced_numbers("It is 41,234.", [odd, 41234]) == ()
+    assert unsourced_numbers("It is 99,999.", [odd]) == ("99,999",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import mimetypes
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -268,12 +269,16 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_ERROR_CHARS]
 
 
+_NAME_OF_RESULT = re.compile(r"^\$\w+:\s")
+"""What the loop puts before a result, so that it can be passed on."""
+
+
 def _numbers_doubt(request: QuestionRequest, outcome: ReactOutcome) -> Note | None:
     """Return which numbers of an answer nothing gave that the model has seen."""
     if not outcome.is_answered or any(map(_image_type, request.files)):
         return None  # what a picture shows is not known here
     actions = (action for turn in outcome.trajectory for action in turn.actions)
-    seen = [action.observation.text for action in actions if action.observation.ok]
+    seen = [_NAME_OF_RESULT.sub("", a.observation.text) for a in actions if a.observation.ok]
     return answer_doubt(outcome.answer, seen, said=request.question, has_files=bool(request.files))
 
 

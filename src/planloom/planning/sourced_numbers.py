@@ -175,8 +175,7 @@ class NumberPool:
             self._add_text(str(value))  # decimals, dates and times of day
 
     def _add_number(self, value: float) -> None:
-        if math.isfinite(value):
-            self._numbers.add(abs(float(value)))
+        self._numbers.update(map(abs, _floats([value])))
 
     def _add_text(self, text: str) -> None:
         if (record := _read_json(text)) is not None:
@@ -188,7 +187,7 @@ class NumberPool:
                 self._add_number(numeral.value)
         if _ROWS_OR_CODE.search(text):
             # Cells that touch: "Banana,5,300" holds 5 and 300, not 5,300.
-            self._numbers.update(map(float, _DIGITS.findall(text[:_TEXT_CHARS])))
+            self._numbers.update(_floats(_DIGITS.findall(text[:_TEXT_CHARS])))
             self._add_rows(text[:_TEXT_CHARS])
 
     def _add_rows(self, text: str) -> None:
@@ -199,15 +198,15 @@ class NumberPool:
         for row in rows:
             names = [cell for cell in row if not _NUMBER_CELL.fullmatch(cell)]
             for number, cell in enumerate(row):
-                if _NUMBER_CELL.fullmatch(cell):
-                    columns[number].append(float(cell))
+                for value in _floats([cell] if _NUMBER_CELL.fullmatch(cell) else []):
+                    columns[number].append(value)
                     for name in names:
-                        groups[number, name].append(float(cell))
+                        groups[number, name].append(value)
         for cells in columns.values():
             self._add_aggregates(cells)
         if len(rows) <= _FEW_ROWS:  # what a reader can add up: the sum of each product
             for members in groups.values():
-                self._add_number(math.fsum(members))
+                self._add_number(_sum(members))
 
     def _add_mapping(self, value: Mapping[object, object], depth: int) -> None:
         self._add_number(len(value))
@@ -227,10 +226,10 @@ class NumberPool:
                 self._add_aggregates([row.get(key) for row in rows])
 
     def _add_aggregates(self, items: Sequence[object]) -> None:
-        numbers = [float(x) for x in items if isinstance(x, int | float) and math.isfinite(x)]
+        numbers = _floats(x for x in items if isinstance(x, int | float))
         if len(numbers) > 1:
-            self._add_number(math.fsum(numbers) / len(numbers))
-            self._add_number(math.fsum(numbers))
+            self._add_number(_sum(numbers) / len(numbers))
+            self._add_number(_sum(numbers))
             for first in accumulate(numbers[:_FIRST]):  # "the top 3 make 70%"
                 self._add_number(first)
 
@@ -241,7 +240,7 @@ class NumberPool:
             return
         for cells in _columns(table):
             self._add_number(len(set(cells)))
-            numbers = [float(x) for x in cells if isinstance(x, int | float | Decimal)]
+            numbers = _floats(x for x in cells if isinstance(x, int | float | Decimal))
             if table.rows > _FEW_ROWS:
                 self._cells.update(abs(x) for x in numbers)
                 self._add_range(numbers)
@@ -267,6 +266,26 @@ _ROWS_OR_CODE = re.compile(r"""[{\["\t;|=]|[^\s\d],\d|\d,[^\s\d]""")
 
 _CELL_END = re.compile(r"\s*[,;|\t]\s*")
 _NUMBER_CELL = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+def _floats(values: Iterable[float | Decimal | str]) -> list[float]:
+    """Return the values that are numbers of ordinary size; no NaN, which has no order."""
+    found: list[float] = []
+    for value in values:
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):  # beyond floats, or a signalling NaN
+            continue
+        if math.isfinite(number):
+            found.append(number)
+    return found
+
+
+def _sum(numbers: Sequence[float]) -> float:
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return math.inf
 
 
 def _needs_none(numeral: Numeral) -> bool:

@@ -19,6 +19,7 @@ from planloom.models.chat_model import Reply
 from planloom.models.messages import ToolMessage
 from planloom.models.scripted import ScriptedModel
 from planloom.planning.react.loop import ReactLoop
+from planloom.planning.react.once import OfferedTool
 from planloom.planning.react.recorded_toolbox import RecordedToolbox, RunTools, with_references
 from planloom.planning.react.registry_toolbox import RegistryToolbox
 from planloom.planning.react.solve_tool import TRAJECTORY_FILE, make_solve_tool
@@ -26,7 +27,7 @@ from planloom.planning.react.toolbox import Observation, Toolbox
 from planloom.tools.context import ToolContext
 from planloom.tools.registry import ToolRegistry
 from planloom.tools.runner import ToolRunner
-from planloom.tools.tool import tool
+from planloom.tools.tool import Effect, tool
 from planloom.values import Column, TableRef, file_sha256
 
 runs: list[str] = []
@@ -435,3 +436,40 @@ def test_what_was_sent_is_not_sent_again(tmp_path: Path, asks: Any) -> None:
     told = [m.text for m in model.requests[1].messages if isinstance(m, ToolMessage)]
     assert [text.startswith("Not done again") for text in told] == [False, True, True]
     assert "sent" in told[1]
+
+
+@pytest.mark.parametrize("effect", ["send", "write"])
+@pytest.mark.parametrize(
+    ("ended", "made"),
+    [
+        ("timeout", 1),
+        ("cancelled", 1),
+        ("crash", 1),
+        (OSError("the connection was lost"), 1),
+        (asyncio.CancelledError(), 1),
+        ("tool", 2),
+        ("denied", 2),
+        ("arguments", 2),
+    ],
+)
+def test_what_may_have_happened_is_not_done_again(
+    play: Any, asks: Any, effect: Effect, ended: str | BaseException, made: int
+) -> None:
+    calls: list[str] = []
+
+    class Box:
+        specs = (OfferedTool("post", "Post a text.", {"type": "object"}, effect, False),)
+
+        async def call(self, name: str, arguments: object, call_id: str, /) -> Observation:
+            calls.append(name)
+            if isinstance(ended, BaseException):
+                raise ended
+            return Observation.failure(ended, "It went wrong.")
+
+    same = asks(("post", {}))
+    done = play([same, same, "Done."], Box())
+    assert len(calls) == made
+    again = done.outcome.trajectory[1].actions[0].observation
+    assert not again.ok
+    said = "It may have happened already. Say so in your answer."
+    assert (said in again.text) == (made == 1)

@@ -13,6 +13,13 @@ from planloom.planning.react.toolbox import Observation, Toolbox
 from planloom.tools.options import Effect
 
 DONE = "Not done again: this very call was made before, and it worked. Its result was:\n{result}"
+UNSURE = (
+    "Not done again: this very call was made before, and how it ended is not known. It may have "
+    "happened already. Say so in your answer. What came of it was:\n{result}"
+)
+
+_UNSURE_KINDS = frozenset({"timeout", "cancelled", "crash"})
+"""Failures that may come after the call had its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +33,17 @@ class OfferedTool(ToolSpec):
 class OnceToolbox:
     """A `Toolbox` around another that makes no call again that sent or wrote something.
 
-    A call with other arguments is another call, and one that failed may be tried again. What was
-    written may be written again after something else was done, which may have overwritten it.
+    A call with other arguments is another call, and one that failed may be tried again, but not
+    one that was broken off or crashed: it may have had its effect. What was written may be written
+    again after something else was done, which may have overwritten it.
     """
 
     def __init__(self, inner: Toolbox):
         self._inner = inner
-        self._sent: dict[str, Observation] = {}
-        self._written: dict[str, Observation] = {}
-        """Since the last call that changed something else."""
+        self._sent: dict[str, str] = {}
+        """What is said to a call that is made again."""
+        self._written: dict[str, str] = {}
+        """The same, since the last call that changed something else."""
         self._locks: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
@@ -55,15 +64,21 @@ class OnceToolbox:
         async with self._locks[key]:
             done = self._sent.get(key) or self._written.get(key)
             if done:
-                text = DONE.format(result=done.text)
-                return replace(Observation.failure("repeated", text), repeatable=False)
-            seen = await self._inner.call(name, arguments, call_id)
+                return replace(Observation.failure("repeated", done), repeatable=False)
+            try:
+                seen = await self._inner.call(name, arguments, call_id)
+            except BaseException as error:
+                said = f"{type(error).__name__}: {error}"
+                self._note(key, tool.effect, UNSURE.format(result=said))
+                raise
             if seen.ok:
-                self._note(key, tool.effect, seen)
+                self._note(key, tool.effect, DONE.format(result=seen.text))
+            elif seen.error_kind in _UNSURE_KINDS:
+                self._note(key, tool.effect, UNSURE.format(result=seen.text))
             return seen
 
-    def _note(self, key: str, effect: Effect, seen: Observation) -> None:
+    def _note(self, key: str, effect: Effect, said: str) -> None:
         if effect == "send":
-            self._sent[key] = seen
+            self._sent[key] = said
         else:
-            self._written = {key: seen}
+            self._written = {key: said}

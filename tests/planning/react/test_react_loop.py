@@ -19,8 +19,9 @@ from planloom.models.messages import (
 )
 from planloom.models.scripted import ScriptedModel
 from planloom.planning.react.loop import ReactLoop
-from planloom.planning.react.run_state import CUT, EMPTY, LAST, LOOK, REPEATED
+from planloom.planning.react.run_state import BROKEN_OFF, CUT, EMPTY, LAST, LOOK, REPEATED
 from planloom.planning.react.toolbox import Observation
+from planloom.planning.react.trajectory import ReactOutcome
 
 
 def looks(asks: Any, count: int) -> list[Reply]:
@@ -284,6 +285,51 @@ def test_pictures_go_with_the_goal(fresh: Any) -> None:
     picture = ImagePart(b"png", "image/png")
     asyncio.run(ReactLoop(model, fresh).run("What is it?", parts=[picture]))
     assert model.requests[0].messages[1] == UserMessage(("What is it?", picture))
+
+
+@pytest.mark.parametrize("why", [asyncio.CancelledError(), ZeroDivisionError("a bug")])
+def test_evidence_that_cannot_be_kept_does_not_hide_why_the_run_broke(
+    fresh: Any, caplog: pytest.LogCaptureFixture, why: BaseException
+) -> None:
+    def breaks(_: ChatRequest) -> Reply:
+        raise why
+
+    def full(_: ReactOutcome) -> None:
+        raise OSError("No space left on device")
+
+    loop = ReactLoop(ScriptedModel([breaks]), fresh)
+    with pytest.raises(type(why)):
+        asyncio.run(loop.run("Wait.", on_broken=full))
+    assert "No space left on device" in caplog.text
+
+
+def test_second_cancellation_while_tools_end_keeps_what_was_found(asks: Any, tools: Any) -> None:
+    kept: list[ReactOutcome] = []
+
+    async def cancelled_twice() -> None:
+        begun, ending, let_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def slow_to_end() -> None:
+            try:
+                begun.set()
+                await asyncio.Event().wait()
+            finally:
+                ending.set()
+                await let_end.wait()
+
+        box = tools(look=lambda: "42", hang=slow_to_end)
+        model = ScriptedModel([asks(("look", {}), ("hang", {}))])
+        task = asyncio.create_task(ReactLoop(model, box).run("Wait.", on_broken=kept.append))
+        for until in (begun, ending):
+            await asyncio.wait_for(until.wait(), 5)
+            task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        let_end.set()
+
+    asyncio.run(cancelled_twice())
+    [turn] = kept[0].trajectory
+    assert [action.observation.text for action in turn.actions] == ["42", BROKEN_OFF]
 
 
 def test_cancelled_run_ends_its_tools(asks: Any, tools: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
@@ -25,6 +26,8 @@ MAX_PARALLEL = 64
 """Calls of one turn that are under way at once."""
 _REPLY_TOKENS = 4096
 """Room kept for a reply when none is set."""
+
+_log = logging.getLogger(__name__)
 
 
 class ReactLoop:
@@ -79,7 +82,7 @@ class ReactLoop:
         the same has a problem. After `time_limit_s` what is under way is broken off, and what was
         found is the outcome. Failures of tools and models are outcomes. Where the run is cancelled,
         or the model raises what it should not, `on_broken` gets what there is so far before that
-        is raised.
+        is raised; where it fails itself, that is logged.
         """
         run = self._start(goal, parts, pinned, must_look=must_look)
         run.set_time_limit(time_limit_s)
@@ -104,7 +107,7 @@ class ReactLoop:
             return run.broken_off(error)
         except BaseException as error:
             if on_broken:
-                on_broken(run.interrupted(error))
+                _hand_over(run.interrupted(error), on_broken)
             raise
 
     def _start(
@@ -194,8 +197,17 @@ class ReactLoop:
             if calls:
                 await asyncio.wait(calls, timeout=run.seconds_left())
         finally:
-            await _break_off(calls)
-            run.take(turn, [_seen(call) for call in calls])
+            try:
+                await _break_off(calls)
+            finally:  # whoever does not wait for their end still gets what was found
+                run.take(turn, [_seen(call) for call in calls])
+
+
+def _hand_over(outcome: ReactOutcome, on_broken: Callable[[ReactOutcome], None]) -> None:
+    try:
+        on_broken(outcome)
+    except Exception as error:  # noqa: BLE001 -- why the run broke matters more, and is raised
+        _log.warning("What the broken run had found could not be kept: %r", error)
 
 
 async def _break_off(calls: Sequence[asyncio.Task[Observation]]) -> None:

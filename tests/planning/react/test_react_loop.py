@@ -566,7 +566,35 @@ def test_an_answer_after_a_call_that_nobody_could_approve_has_a_problem(
     lacking = Observation(text="Not done", ok=False, error_kind="denied", lacks_approval="send")
     run = play([asks(("mail", {})), "Sent!"], tools(mail=lambda: lacking))
     assert (run.outcome.answer, run.outcome.stop_reason) == ("Sent!", "answered")
-    assert run.outcome.lacks_approval
+    assert run.outcome.was_refused
     assert "mail" in run.outcome.problem.text("en")
     assert "--allow send" in run.outcome.problem.text("en")
     assert "--allow send" in run.outcome.problem.text("zh")
+
+
+@pytest.mark.parametrize("how", [{"lacks_approval": "send"}, {"refusal": "not today"}])
+def test_a_refusal_counts_until_the_same_tool_works_later(
+    play: Any, asks: Any, tools: Any, how: dict[str, str]
+) -> None:
+    refused = Observation(text="Not done", ok=False, error_kind="denied", **how)
+    failed = Observation.failure("tool", "Not done either")
+    good = Observation(text="sent")
+
+    def outcome(*turns: list[Observation], later: str = "mail") -> ReactOutcome:
+        seen = iter([one for turn in turns for one in turn])
+        names = ["mail"] + [later] * (len(turns) - 1)
+        pairs = zip(names, turns, strict=True)
+        replies = [asks(*[(name, {"n": n}) for n in range(len(turn))]) for name, turn in pairs]
+        box = tools(mail=lambda n: next(seen), note=lambda n: next(seen))
+        return play([*replies, "Sent!"], box).outcome
+
+    made = outcome([refused], [good])
+    assert (made.was_refused, made.problem) == (False, None)
+    for standing in (
+        outcome([refused], [failed]),
+        outcome([good], [refused]),
+        outcome([refused], [good], later="note"),
+        outcome([refused, good]),  # asked for at once: the other is not in place of the refused one
+    ):
+        assert standing.was_refused
+        assert standing.problem

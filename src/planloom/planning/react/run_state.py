@@ -18,7 +18,13 @@ from planloom.planning.react.paging import PagedToolbox
 from planloom.planning.react.progress import Made, Progress
 from planloom.planning.react.reading import Turn, to_message
 from planloom.planning.react.toolbox import FIND, Observation
-from planloom.planning.react.trajectory import Action, Iteration, ReactOutcome, StopReason
+from planloom.planning.react.trajectory import (
+    Action,
+    Iteration,
+    ReactOutcome,
+    StopReason,
+    standing_refusals,
+)
 
 if TYPE_CHECKING:
     from planloom.planning.checked_calls import CallChecker, CheckedCall
@@ -283,7 +289,7 @@ class RunState:
 
     def _unapproved(self) -> Note | None:
         """Return that calls were refused; the model may claim that they were made."""
-        seen = [action for turn in self._done for action in turn.actions]
+        seen = standing_refusals(self._done)
         lacking = {
             a.tool: a.observation.lacks_approval for a in seen if a.observation.lacks_approval
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -59,20 +59,26 @@ class ReactOutcome:
     """Whether the model gave `answer`. A run that is not answered is no success."""
     problem: Note | None = None
     """What went wrong and what to do; None where the model answered of its own accord and
-    no call was refused."""
+    no refusal stands."""
     iterations: int = 0
     """Turns that were begun."""
     trajectory: tuple[Iteration, ...] = ()
 
     @property
-    def lacks_approval(self) -> bool:
-        """Whether calls were not made since nobody could be asked for their approval."""
-        return any(action.observation.lacks_approval for action in self._actions())
-
-    @property
     def was_refused(self) -> bool:
-        """Whether calls were not made since they were not approved, or nobody could be asked."""
-        return any(action.observation.error_kind == "denied" for action in self._actions())
+        """Whether calls were not made since they were not approved, or nobody could be asked.
 
-    def _actions(self) -> Iterator[Action]:
-        return (action for turn in self.trajectory for action in turn.actions)
+        As in `standing_refusals`.
+        """
+        return bool(standing_refusals(self.trajectory))
+
+
+def standing_refusals(trajectory: Sequence[Iteration]) -> tuple[Action, ...]:
+    """Return the calls that were denied, without those whose tool worked in a later iteration."""
+    worked: set[str] = set()
+    standing: list[Action] = []
+    for turn in reversed(trajectory):
+        denied = [a for a in turn.actions if a.observation.error_kind == "denied"]
+        standing += reversed([a for a in denied if a.tool not in worked])
+        worked.update(a.tool for a in turn.actions if a.observation.ok)
+    return tuple(reversed(standing))

@@ -62,8 +62,10 @@ class Command:
 
     def end(self) -> tuple[int, str]:
         """Return the exit code and what was said on stderr, once no process is left."""
-        out, said = self.process.communicate(timeout=60)
-        self.events += map(json.loads, out.splitlines())
+        # Not communicate() for both: it passes over what the lines before were read ahead with.
+        assert self.process.stdout
+        self.events += map(json.loads, self.process.stdout)
+        _, said = self.process.communicate(timeout=60)
         with pytest.raises(ProcessLookupError):
             os.killpg(self.process.pid, 0)
         assert "Traceback" not in said

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias, cast
 
+from planloom.agents.abandonable import wait_abandonable
 from planloom.engine.approval import ApprovalRequest, Decision
 from planloom.engine.protocols import Approver
 from planloom.errors import ConfigError
@@ -59,12 +59,42 @@ class _AskedApprover:
         if self._is_async:
             said: object = self._function(request)
         else:
-            said = await asyncio.to_thread(self._in_turn, request)
+            said = await self._in_turn(request)
         return await cast("Awaitable[object]", said) if inspect.isawaitable(said) else said
 
-    def _in_turn(self, request: ApprovalRequest) -> object:
-        with self._one_at_a_time:
-            return self._function(request)
+    async def _in_turn(self, request: ApprovalRequest) -> object:
+        turn = _Turn(self._one_at_a_time)
+        try:
+            return await wait_abandonable(lambda: self._function(request) if turn.take() else None)
+        finally:
+            turn.leave()
+
+
+class _Turn:
+    """A place in the line of those who ask; an asking that is abandoned leaves it."""
+
+    def __init__(self, line: threading.Lock):
+        self._line = line
+        self._guard = threading.Lock()
+        self._is_first = False
+        self._has_left = False
+
+    def take(self) -> bool:
+        """Wait for the turn; False when the place was left meanwhile."""
+        self._line.acquire()
+        with self._guard:
+            self._is_first = True
+            has_left = self._has_left
+        if has_left:
+            self.leave()
+        return not has_left
+
+    def leave(self) -> None:
+        """Let the next one ask, from whatever thread."""
+        with self._guard:
+            if self._is_first:
+                self._line.release()
+            self._is_first, self._has_left = False, True
 
 
 def _nobody(why: str) -> Decision:

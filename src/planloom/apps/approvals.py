@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import get_args
 
+from planloom.agents.abandonable import wait_abandonable
 from planloom.apps.progress import Progress
 from planloom.apps.terminal import printable
 from planloom.engine.approval import ApprovalPolicy, ApprovalRequest, ApprovalRule, Decision
@@ -57,10 +58,10 @@ class TerminalApprover:
         async with self._turn:
             with self.hold():
                 print(_question(request, self.lang), end="", file=sys.stderr, flush=True)
-                answer = await asyncio.to_thread(self.read)
+                answer = await wait_abandonable(self.read)
                 while answer and answer.strip().lower() not in _YES | NO:  # a typo is no answer
                     print(f"{_PROMPT.text(self.lang)} ", end="", file=sys.stderr, flush=True)
-                    answer = await asyncio.to_thread(self.read)
+                    answer = await wait_abandonable(self.read)
         if not answer:
             return None
         return Decision(approved=answer.strip().lower() in _YES, by="terminal")

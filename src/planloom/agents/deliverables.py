@@ -36,7 +36,14 @@ def check_out(out: Path) -> None:
     Raises:
         UsageError: it is no folder, lies in none, or may not be written.
     """
-    parent = next(path for path in (out, *out.parents) if path.exists())
+    try:
+        parent = next(path for path in (out, *out.parents) if path.exists())
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(
+            f"Files cannot be written to '{out}': {why}. Choose another folder with --out.",
+            zh=f"无法将文件写入“{out}”：{why}。请用 --out 指定其他文件夹。",
+        ) from error
     if not parent.is_dir():
         raise UsageError(
             f"Files cannot be written to '{out}': '{parent}' is a file. "

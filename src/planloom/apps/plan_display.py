@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import subprocess
@@ -13,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from planloom.agents.abandonable import wait_abandonable
 from planloom.apps.approvals import NO
 from planloom.apps.terminal import printable
 from planloom.engine.plan import Plan
@@ -61,7 +61,7 @@ class TerminalReview:
     async def __call__(self, plan: Plan, view: TaskView, /) -> Plan | None:
         """Return the plan as the person left it, or None when they declined it."""
         with self.hold():
-            return await asyncio.to_thread(self._review, plan, view)
+            return await wait_abandonable(lambda: self._review(plan, view))
 
     def _review(self, plan: Plan, view: TaskView) -> Plan | None:
         tools = signatures(self.registry)

@@ -10,8 +10,9 @@ from planloom.errors import BudgetExhaustedError, ConfigError, ModelError
 from planloom.models.chat_model import ChatRequest, ModelTraits, Reply
 from planloom.models.history import History
 from planloom.models.messages import UserMessage
-from planloom.models.own_model import OwnModel, address_of, check_model
+from planloom.models.own_model import OwnModel, check_model
 from planloom.models.retry import RetryingModel
+from planloom.models.wrapped import address_of
 
 
 class Plain:

@@ -11,8 +11,9 @@ from planloom.errors import ConfigError
 from planloom.events import EventStream
 from planloom.models.chat_model import ChatModel
 from planloom.models.metered import MeteredModel
-from planloom.models.own_model import address_of, check_model
+from planloom.models.own_model import check_model
 from planloom.models.prices import FREE, Price, find_prices
+from planloom.models.wrapped import address_of
 from planloom.notes import Lang
 
 Announce = Callable[[str], None]

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 from typing import NoReturn, cast
 
 from planloom.errors import ConfigError, ModelError, PlanloomError
-from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
+from planloom.models.chat_model import ChatModel, ChatRequest, Reply
+from planloom.models.wrapped import WrappedModel
 
 _ERROR_CHARS = 300
 
 
-class OwnModel:
+class OwnModel(WrappedModel):
     """A `ChatModel` whose code may be wrong.
 
     What it returns is checked, and an error that is not of the tree in `planloom.errors` becomes a
@@ -21,22 +22,7 @@ class OwnModel:
 
     def __init__(self, model: ChatModel):
         """Wrap a model that passed `check_model`."""
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def traits(self) -> ModelTraits:
-        """What it can do."""
-        return self._model.traits
-
-    @property
-    def base_url(self) -> str | None:
-        """Where it is served; None where it does not say."""
-        return address_of(self._model)
+        super().__init__(model)
 
     async def reply(self, request: ChatRequest, /) -> Reply:
         """Return the whole reply.
@@ -106,12 +92,6 @@ def check_model(model: object) -> None:
             zh=f"model 是 {_shown(model)}，不能用作模型：缺少 {listed}。请给出模型名称，或实现了 "
             "planloom.models.chat_model.ChatModel 各方法的对象。",
         )
-
-
-def address_of(model: object) -> str | None:
-    """Return where a model is served; None where it does not say."""
-    base_url: object = getattr(model, "base_url", None)
-    return base_url if isinstance(base_url, str) else None
 
 
 def _crash(name: str, error: Exception) -> ModelError:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 
-from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
+from planloom.models.chat_model import ChatModel, ChatRequest, Reply
 from planloom.models.estimate import PromptCounter
-from planloom.models.own_model import address_of
 from planloom.models.retry import Announce
+from planloom.models.wrapped import WrappedModel
 from planloom.notes import Note
 
 _WINDOW_S = 60.5
@@ -135,7 +135,7 @@ class RateLimitNotice:
         )
 
 
-class RateLimitedModel:
+class RateLimitedModel(WrappedModel):
     """A `ChatModel` that waits for a slot of its limiter before each call."""
 
     def __init__(
@@ -147,26 +147,11 @@ class RateLimitedModel:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ):
         """Wrap `model`; share `limiter` with all that ask the same provider for it."""
-        self._model = model
+        super().__init__(model)
         self._limiter = limiter
         self._announce = announce
         self._sleep = sleep
         self._counter = PromptCounter()
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def traits(self) -> ModelTraits:
-        """What it can do."""
-        return self._model.traits
-
-    @property
-    def base_url(self) -> str | None:
-        """Where the model is served; None where it does not say."""
-        return address_of(self._model)
 
     async def reply(self, request: ChatRequest, /) -> Reply:
         """Return the whole reply.
@@ -190,10 +175,6 @@ class RateLimitedModel:
             if isinstance(piece, Reply):
                 self._settle(slot, piece)
             yield piece
-
-    async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
 
     async def _wait_for_slot(self, request: ChatRequest) -> Slot:
         limiter = self._limiter

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from planloom.errors import ModelError
-from planloom.models.chat_model import ChatModel, ChatRequest, ModelTraits, Reply
-from planloom.models.own_model import address_of
+from planloom.models.chat_model import ChatModel, ChatRequest, Reply
+from planloom.models.wrapped import WrappedModel
 from planloom.notes import Note
 
 
@@ -69,7 +69,7 @@ _LAST = Note(
 )
 
 
-class RetryingModel:
+class RetryingModel(WrappedModel):
     """A `ChatModel` that repeats what failed for a passing reason: 429, 5xx, 408, a dropped
     connection, a time-out.
 
@@ -91,28 +91,13 @@ class RetryingModel:
         uniform: Callable[[float, float], float] = random.uniform,
     ):
         """Wrap `model`; `max_wait_s` bounds the waits of one call taken together."""
-        self._model = model
+        super().__init__(model)
         self._retries = retries
         self._base_delay_s = base_delay_s
         self._max_wait_s = max_wait_s
         self._announce = announce
         self._sleep = sleep
         self._uniform = uniform
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        return self._model.name
-
-    @property
-    def traits(self) -> ModelTraits:
-        """What it can do."""
-        return self._model.traits
-
-    @property
-    def base_url(self) -> str | None:
-        """Where the model is served; None where it does not say."""
-        return address_of(self._model)
 
     async def reply(self, request: ChatRequest, /) -> Reply:
         """Return the whole reply.
@@ -148,10 +133,6 @@ class RetryingModel:
                 waited_s += await self._wait_after(error, attempt, waited_s, request)
             else:
                 return
-
-    async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
 
     async def _wait_after(
         self, error: ModelError, attempt: int, waited_s: float, request: ChatRequest

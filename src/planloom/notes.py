@@ -34,6 +34,14 @@ class Note:
         """Return a note that reads alike in both languages, such as a column name."""
         return cls(en="{text}", zh="{text}", args={"text": text})
 
+    def with_args(self, args: Mapping[str, str | int | float]) -> Note:
+        """Return the remark with other arguments: a template is written once, and used often.
+
+        >>> Note("Read {file}", "读取 {file}").with_args({"file": "a.csv"}).text("zh")
+        '读取 a.csv'
+        """
+        return Note(self.en, self.zh, args)
+
     def text(
         self, lang: Lang, *, show: Callable[[str, str | int | float], str] | None = None
     ) -> str:

@@ -135,15 +135,15 @@ class DataFirst:
             path = escape_dollars(str(file.path))
             yield Step(
                 id=file.load, tool="read_csv_file", input={"path": path},
-                description=Note(_READ.en, _READ.zh, name).text(self._lang),
+                description=_READ.with_args(name).text(self._lang),
             )  # fmt: skip
             yield Step(
                 id=file.clean, tool="clean_data", input={"table": f"${file.load}"},
-                description=Note(_CLEAN.en, _CLEAN.zh, name).text(self._lang),
+                description=_CLEAN.with_args(name).text(self._lang),
             )  # fmt: skip
             yield Step(
                 id=file.profile, tool="get_data_summary", input={"table": f"${file.clean}"},
-                description=Note(_PROFILE.en, _PROFILE.zh, name).text(self._lang),
+                description=_PROFILE.with_args(name).text(self._lang),
             )  # fmt: skip
 
 

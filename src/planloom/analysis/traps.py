@@ -277,4 +277,4 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def _note(template: Note, **args: str | int) -> Note:
-    return Note(template.en, template.zh, args)
+    return template.with_args(args)

@@ -83,7 +83,7 @@ def _question(request: ApprovalRequest, lang: Lang) -> str:
         for name, value in request.arguments.items()
     )
     note = _FAILED if request.error else _ASK
-    said = Note(note.en, note.zh, {
+    said = note.with_args({
         "tool": request.tool, "effect": request.effect, "why": request.error,
     }).text(lang)  # fmt: skip
     about = f"  {request.description}\n" if request.description else ""

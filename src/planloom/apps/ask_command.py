@@ -91,7 +91,7 @@ def _tell(answer: Answer, choices: AskChoices, lang: Lang) -> None:
         print(printable(answer.text))
     if answer.found:
         found = {"found": answer.found[:_SHOWN_CHARS]}
-        print(printable(Note(_FOUND.en, _FOUND.zh, found).text(lang)), file=sys.stderr)
+        print(printable(_FOUND.with_args(found).text(lang)), file=sys.stderr)
     for path in _made(answer.finished.folder):
         tell_made(path, lang)
     tell_end(answer.finished, lang, with_steps=choices.quiet or choices.json)
@@ -114,7 +114,7 @@ def _show_work(evidence: Path, lang: Lang) -> None:
     """Print thoughts, calls and results on stderr."""
     record = cast("Mapping[str, object]", json_format.loads(evidence.read_text(encoding="utf-8")))
     for iteration in cast("list[Mapping[str, object]]", record["trajectory"]):
-        head = Note(_TURN.en, _TURN.zh, {"number": str(iteration["number"])}).text(lang)
+        head = _TURN.with_args({"number": str(iteration["number"])}).text(lang)
         lines = [head, *_indented(str(iteration["thought"]))]
         for action in cast("list[Mapping[str, object]]", iteration["actions"]):
             arguments = json_format.dumps(action["arguments"], ensure_ascii=False)

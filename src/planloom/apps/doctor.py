@@ -110,7 +110,7 @@ def _model(settings: Settings, lang: Lang) -> Check:
         return Check("model", str(settings["model"] or "-"), ok=False, found="",
                      mend=error.text(lang))  # fmt: skip
     tools = _TOOLS_SEEN if found.called_tool else _TOOLS_NOT_SEEN
-    said = Note(_ANSWERED.en, _ANSWERED.zh, {
+    said = _ANSWERED.with_args({
         "seconds": f"{found.seconds:.1f}", "tokens": str(found.tokens), "tools": tools.text(lang),
         "schema": (_SCHEMA if found.json_schema else _NO_SCHEMA).text(lang),
     }).text(lang)  # fmt: skip

@@ -101,7 +101,7 @@ def tell_end(finished: FinishedRun, lang: Lang, *, with_steps: bool) -> None:
 
 
 def _say(note: Note, lang: Lang, **args: str) -> None:
-    print(printable(Note(note.en, note.zh, args).text(lang)), file=sys.stderr)
+    print(printable(note.with_args(args).text(lang)), file=sys.stderr)
 
 
 def _kept_lines(finished: FinishedRun) -> Iterator[str]:

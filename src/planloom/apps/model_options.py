@@ -42,7 +42,7 @@ class ModelOptions:
         }  # fmt: skip
         found = load_settings(environment=os.environ, folder=Path.cwd(), options=options)
         if names := ", ".join(found.unknown_variables):
-            note = Note(_UNKNOWN.en, _UNKNOWN.zh, {"names": names})
+            note = _UNKNOWN.with_args({"names": names})
             print(printable(note.text(language_of(os.environ))), file=sys.stderr)
         return found
 

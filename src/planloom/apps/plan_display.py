@@ -42,7 +42,7 @@ def preview_notes(preview: PlanPreview, lang: Lang) -> str:
     lines = [f"- {problem}" for problem in preview.problems]
     if preview.approvals:
         steps = {"steps": ", ".join(preview.approvals)}
-        lines.append(Note(_APPROVALS.en, _APPROVALS.zh, steps).text(lang))
+        lines.append(_APPROVALS.with_args(steps).text(lang))
     return printable("\n".join(lines))
 
 

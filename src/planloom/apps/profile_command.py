@@ -85,7 +85,7 @@ def _print_text(loaded: LoadedFile, parts: list[_Part], lang: Lang) -> None:
 def _print_table(part: _Part, lang: Lang) -> None:
     loaded = part.loaded
     counts = {"kept": loaded.rows_kept, "read": loaded.rows_in, "rejected": loaded.rows_rejected}
-    print(printable(f"\n{loaded.title}: {Note(_COUNTS.en, _COUNTS.zh, counts).text(lang)}"))
+    print(printable(f"\n{loaded.title}: {_COUNTS.with_args(counts).text(lang)}"))
     for column in part.profile.columns:
         print(printable(f"  {_column_line(column, lang)}"))
     for note in (*loaded.decisions, *(trap.text for trap in part.traps)):
@@ -101,7 +101,7 @@ _COUNTS = Note(
 def _column_line(column: ColumnProfile, lang: Lang) -> str:
     unit = f" ({column.unit})" if column.unit else ""
     counts = {"missing": column.missing, "distinct": column.distinct}
-    words = Note(_COLUMN.en, _COLUMN.zh, counts).text(lang)
+    words = _COLUMN.with_args(counts).text(lang)
     span = ""
     if column.min is not None:
         span = f", {show(column.min, '', lang)} – {show(column.max, '', lang)}"

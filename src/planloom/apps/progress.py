@@ -171,7 +171,7 @@ class _PlainLines:
         """Tell a call that is no step of the plan: a loop inside of a step made it."""
         args = {"tool": str(event.data["tool"]), "seconds": f"{event.data['seconds']:.1f}"}
         note = _CALLED if event.data["ok"] else _CALL_FAILED
-        text = Note(note.en, note.zh, args).text(self._lang)
+        text = note.with_args(args).text(self._lang)
         print(printable(f"  {text}"), file=self._stream, flush=True)
 
     def _tell_plan(self, event: Event) -> None:
@@ -220,7 +220,7 @@ def _notice(event: Event, lang: Lang) -> str:
     if event.kind == "budget" and event.data.get("state") == "nearly_used":
         limit = str(event.data["limit"]).replace("_", "-").replace("seconds", "time")
         args = {"limit": f"--{limit}"}
-        return Note(_NEARLY_USED.en, _NEARLY_USED.zh, args).text(lang)
+        return _NEARLY_USED.with_args(args).text(lang)
     if event.kind == "approval" and "text" in event.data:
         return str(event.data["text_zh" if lang == "zh" else "text"])
     return ""
@@ -247,7 +247,7 @@ def _table(steps: _Steps, lang: Lang) -> Table:
         if step.error:
             table.add_row("", Text(printable(step.error), style="red"), "", "")
     if steps.calls:
-        counts = Note(_CALLS.en, _CALLS.zh, {"calls": steps.calls, "tokens": steps.tokens})
+        counts = _CALLS.with_args({"calls": steps.calls, "tokens": steps.tokens})
         table.add_row("", Text(counts.text(lang), style="dim"), "", "")
     return table
 

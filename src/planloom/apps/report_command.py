@@ -97,7 +97,7 @@ def _tell(outcome: ReportOutcome, lang: Lang, *, with_reasons: bool) -> None:
 
 
 def _say(note: Note, lang: Lang, folder: Path) -> str:
-    return Note(note.en, note.zh, {"folder": str(folder)}).text(lang)
+    return note.with_args({"folder": str(folder)}).text(lang)
 
 
 _CANCELLED = Note(

@@ -46,7 +46,7 @@ class RetryNotice:
         """What happens, in words."""
         last = Note("", "")
         if self.bound_s is not None:
-            last = Note(_LAST.en, _LAST.zh, {"bound": f"{self.bound_s:g}"})
+            last = _LAST.with_args({"bound": f"{self.bound_s:g}"})
         return Note(
             "Model '{model}' will be asked again in {seconds} s (try {attempt}{last_en}): "
             "{reason_en}",

@@ -85,7 +85,7 @@ def numbers_note(numbers: tuple[str, ...]) -> Note:
     """Return what a user is told of numbers without a source."""
     more = "; …" if len(numbers) > _SHOWN else ""
     shown = "; ".join(numbers[:_SHOWN]) + more
-    return Note(_NUMBERS.en, _NUMBERS.zh, {"numbers": shown})
+    return _NUMBERS.with_args({"numbers": shown})
 
 
 def _tools(view: TaskView) -> Mapping[str, str]:

@@ -302,7 +302,7 @@ def _each_text(value: object, change: Callable[[str], str]) -> object:
 def columns_note(columns: Sequence[str], *, sent: bool) -> Note:
     """Say which columns hold personal data, and what is done with their values."""
     note = _SENT if sent else _MASKED
-    return Note(note.en, note.zh, {"columns": ", ".join(columns), "columns_zh": "、".join(columns)})
+    return note.with_args({"columns": ", ".join(columns), "columns_zh": "、".join(columns)})
 
 
 _MASKED = Note(

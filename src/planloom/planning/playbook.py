@@ -75,7 +75,7 @@ class ReportPlaybook:
         """Return the plan that reads, cleans and profiles every file."""
 
         def say(note: Note, file: str) -> str:
-            return Note(note.en, note.zh, {"file": file}).text(self._request.lang)
+            return note.with_args({"file": file}).text(self._request.lang)
 
         steps: list[Step] = []
         for number, path in enumerate(self._request.files, 1):
@@ -284,7 +284,7 @@ def _description(request: AnalysisRequest, lang: Lang) -> str:
     along = request.date if request.kind == "trend" else request.category
     what = {"what": request.measure or _ROWS.text(lang), "along": along or ""}
     note = _KINDS[request.kind] if along else _KINDS["overview"]
-    return Note(note.en, note.zh, what).text(lang)
+    return note.with_args(what).text(lang)
 
 
 _READ = Note("Read {file}", "读取 {file}")
@@ -322,7 +322,7 @@ def _lost(given_up: Mapping[str, str]) -> Iterator[Note]:
                 "A planned part could not be made ({step}): {why}",
                 "有一项计划内容未能完成（{step}）：{why}",
             )
-        yield Note(template.en, template.zh, {"step": step, "why": why})
+        yield template.with_args({"step": step, "why": why})
 
 
 def _literal(value: JsonValue) -> JsonValue:

@@ -39,7 +39,7 @@ def _merged(group: list[Note]) -> Note:
     if len(names) > _MAX_NAMES:
         shown += f", … (+{len(names) - _MAX_NAMES})"
     counted = {"n": sum(int(note.args["n"]) for note in group)} if "n" in first.args else {}
-    return Note(first.en, first.zh, {**first.args, **counted, "columns": shown})
+    return first.with_args({**first.args, **counted, "columns": shown})
 
 
 def shown_cells(cells: Counter[str]) -> str:

@@ -258,7 +258,7 @@ def _limits(material: Material, quality: QualityPart) -> Section:
         items.append(_ASIDE.text(lang))
     if material.other_sheets:
         names = guard(", ".join(material.other_sheets))
-        items.append(say(Note(_OTHER.en, _OTHER.zh, {"names": names}), lang))
+        items.append(say(_OTHER.with_args({"names": names}), lang))
     items.append(_NO_CAUSES.text(lang))
     items += [say(note, lang) for note in material.wording.method or (_NO_MODEL,)]
     return Section(heading=_word("limits", lang), blocks=(Bullets(items=tuple(items)),))
@@ -289,7 +289,7 @@ def _provenance(material: Material, facts: tuple[Fact, ...]) -> Section:
     return Section(
         heading=_word("provenance", lang),
         blocks=(
-            Paragraph(text=say(Note(_SOURCE.en, _SOURCE.zh, source), lang)),
+            Paragraph(text=say(_SOURCE.with_args(source), lang)),
             Paragraph(text=_FILES.text(lang)),
             list_of_facts,
         ),

@@ -91,13 +91,13 @@ def doubts(goal: str, choices: Choices, offer: Offer) -> Iterator[Note]:
     if "share" in kinds and names_something and not _PARTS.search(plain):
         yield _NEEDLESS_SHARE
     if (quantity := _uncounted_quantity(plain, choices, offer)) is not None:
-        yield Note(_ROWS_COUNTED.en, _ROWS_COUNTED.zh, {"name": quantity})
+        yield _ROWS_COUNTED.with_args({"name": quantity})
     used = {f.column for f in choices.filters}
     for request in choices.analyses:
         used |= {request.measure or "", request.category or "", request.by or ""}
     for name in offer.named:
         if name not in used:
-            yield Note(_UNUSED.en, _UNUSED.zh, {"name": name})
+            yield _UNUSED.with_args({"name": name})
 
 
 def _without_names(goal: str, offer: Offer) -> str:

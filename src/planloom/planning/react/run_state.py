@@ -278,7 +278,7 @@ class RunState:
         if isinstance(error, asyncio.CancelledError):
             return self._ended("cancelled", self._best(), _CANCELLED)
         said = traceback.format_exception_only(error)[-1].strip()
-        problem = Note(_RAISED.en, _RAISED.zh, {"said": said[:_SAID_CHARS]})
+        problem = _RAISED.with_args({"said": said[:_SAID_CHARS]})
         return self._ended("model_error", self._best(), problem)
 
     def _forced_by(self) -> StopReason:
@@ -299,10 +299,10 @@ class RunState:
             effects = dict.fromkeys(lacking.values())
             allow = " ".join(f"--allow {effect}" for effect in effects)
             args = {"tools": ", ".join(lacking), "allow": allow}
-            notes.append(Note(_UNAPPROVED.en, _UNAPPROVED.zh, args))
+            notes.append(_UNAPPROVED.with_args(args))
         if refused:
             why = " ".join(f"{tool}: {why}" for tool, why in refused.items())
-            notes.append(Note(_REFUSED.en, _REFUSED.zh, {"why": why}))
+            notes.append(_REFUSED.with_args({"why": why}))
         return _joined(notes) if notes else None
 
     def _without_answer(self, reason: StopReason) -> ReactOutcome:
@@ -312,7 +312,7 @@ class RunState:
 
     def _problem(self, reason: StopReason) -> Note:
         note = _MADE_TO_ANSWER[reason]
-        return Note(note.en, note.zh, {"limit": self.max_iterations})
+        return note.with_args({"limit": self.max_iterations})
 
     def _ended(
         self, reason: StopReason, answer: str, problem: Note | None, *, is_answered: bool = False

@@ -197,7 +197,7 @@ class ModelReportPlanner:
         lang = self._request.lang
         self._down = _reason(error, lang)
         if isinstance(error, BudgetExhaustedError):
-            note = Note(missing.en, missing.zh, {"why": self._down})
+            note = missing.with_args({"why": self._down})
             self._over_budget = note.text(lang)
 
     def _method(self, words: Words) -> Iterable[Note]:
@@ -209,12 +209,12 @@ class ModelReportPlanner:
         chose = comparison.by_model is not None
         wrote = bool(words.summary or words.paragraphs)
         template = _TOOK_PART[chose, wrote]
-        yield Note(template.en, template.zh, model)
+        yield template.with_args(model)
         yield comparison.note()
         if self._is_left_to_templates:
             yield _SMALL
         elif not wrote and self._down and chose:
-            yield Note(_NO_WORDS.en, _NO_WORDS.zh, {"why": self._down})
+            yield _NO_WORDS.with_args({"why": self._down})
         if wrote and words.refused:
             yield _PARTLY_REFUSED
         elif words.refused:
